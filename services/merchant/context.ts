@@ -1,4 +1,4 @@
-// What the flows of this service work with; wired by hand in service.ts.
+// The dependencies of this service's flows, wired in service.ts.
 import type { MappedDatabase } from "#platform/database/mapped-database.ts";
 import type { Outbox } from "#platform/events/outbox.ts";
 import type { Wake } from "#platform/process/job.ts";
@@ -16,16 +16,16 @@ export interface MerchantContext {
   readonly vault: Vault;
   /** For API keys, and for the secrets of sessions and links. */
   readonly hashKeys: HashKeys;
-  /** What the simulator's operator gave us; every sandbox account is opened with it. */
+  /** The simulator's credentials for every sandbox account. */
   readonly simulator: { readonly secretKey: string; readonly webhookSecret: string };
-  /** The consoles that people can come in by. */
+  /** The consoles that have an origin. */
   readonly doors: Doors;
-  /** Mail can be sent. */
+  /** Whether a mail server is configured. */
   readonly canMail: boolean;
-  /** Receipts that a merchant may mail within an hour in live. */
+  /** Limit per merchant in live. */
   readonly receiptsPerHour: number;
-  /** The company's; undefined: there is none. */
+  /** The company's identity provider, if one is configured. */
   readonly provider: IdentityProvider | undefined;
-  /** Wakes the job that sends it. */
+  /** Wakes the jobs that send mail. */
   readonly mails: Wake;
 }

@@ -1,4 +1,4 @@
-// This service's rows in the words of merchant.v1, and requests in the words of the flows; no decisions here.
+// Converts stored rows to the messages of merchant.v1.
 import { create } from "@bufbuild/protobuf";
 import { timestampFromDate } from "@bufbuild/protobuf/wkt";
 import {
@@ -27,7 +27,7 @@ import type { Application } from "./store/applications.ts";
 import type { AccountRow, ConnectorRow } from "./store/connectors.ts";
 import type { Merchant } from "./store/merchants.ts";
 
-/** @param profile of the environment that is asked about; absent: the live one */
+/** @param profile of the requested environment; live by default */
 export function toMerchant(merchant: Merchant, profile: Profile = merchant): MerchantMessage {
   return create(MerchantSchema, {
     id: merchant.id,
@@ -64,7 +64,6 @@ export function toBranding(branding: Branding): BrandingMessage {
   });
 }
 
-/** @param now the status is the one at this time. */
 export function toApiKey(key: ApiKey, now: Date): ApiKeyMessage {
   return create(ApiKeySchema, {
     id: key.id,
@@ -125,7 +124,7 @@ export function toApplication(application: Application): ApplicationMessage {
   });
 }
 
-/** What whoever knows its id reads: once it is submitted, nothing that was written in it. */
+/** For any reader that knows the id: after submission it shows no field values. */
 export function toReadApplication(application: Application): ApplicationMessage {
   if (application.status === "draft") return toApplication(application);
   const { id, status, createdAt } = application;
@@ -134,7 +133,7 @@ export function toReadApplication(application: Application): ApplicationMessage 
 
 type DefinedFields<T> = { [K in keyof T]?: Exclude<T[K], undefined> };
 
-/** The fields that are there: an absent optional field is not in the result, so that it stays as it is. */
+/** Drops absent optional fields; they stay unchanged in an update. */
 export function omitUndefined<T extends object>(fields: T): DefinedFields<T> {
   return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as DefinedFields<T>;
 }

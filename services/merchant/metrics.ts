@@ -1,5 +1,5 @@
-// What operators see of keys, mails and the audit log at ADMIN_PORT. Every series begins with 0, so that its first step
-// counts as one.
+// Metrics of keys, mails and the audit log at ADMIN_PORT. Every series starts at 0, or Prometheus misses its first
+// increase.
 import type { Registry } from "prom-client";
 import { counter, gauge } from "#platform/telemetry/metrics.ts";
 import { breaches } from "./rules/audit-chain.ts";
@@ -13,21 +13,19 @@ export function merchantMetrics(registry: Registry) {
 function keyMetrics(registry: Registry) {
   const keyBursts = counter(registry, {
     name: "tollbooth_api_key_bursts_total",
-    help: "Times that a merchant made many API keys within minutes, by environment.",
+    help: "Bursts of API keys that a merchant created within minutes, by environment.",
     labelNames: ["environment"] as const,
   });
   for (const environment of ["sandbox", "live"]) keyBursts.inc({ environment }, 0);
   return {
-    /** Merchants that began to make many keys at once, by environment. */
     keyBursts,
-    /** Signs of a key in other hands. */
     newNetworks: counter(registry, {
       name: "tollbooth_api_key_new_networks_total",
-      help: "Networks that a live API key was used from for the first time; a key's first network is not counted.",
+      help: "New networks of live API keys, without each key's first network; a stolen key causes one.",
     }),
     passkeyCopies: counter(registry, {
       name: "tollbooth_passkey_copies_total",
-      help: "Sign-ins and proofs that were refused because a passkey's counter went back: somebody has a copy of it.",
+      help: "Sign-ins and proofs refused because a passkey's counter decreased: the passkey was copied.",
     }),
   };
 }
@@ -35,31 +33,23 @@ function keyMetrics(registry: Registry) {
 function mailMetrics(registry: Registry) {
   const mailsEnded = counter(registry, {
     name: "tollbooth_mails_total",
-    help: "Mails that were sent, given up, or not queued: their merchant was over its hourly limit.",
+    help: "Mails sent, given up (refused, or failing for a day), or not queued over a merchant's hourly limit.",
     labelNames: ["outcome"] as const,
   });
   for (const outcome of ["sent", "given_up", "over_limit"]) mailsEnded.inc({ outcome }, 0);
   const mailsFailed = counter(registry, {
     name: "tollbooth_mail_failures_total",
-    help: "Times that a mail was not sent; all but refused ones are tried again.",
+    help: "Failed attempts to send a mail: refused by the server (final), or server away (retried).",
     labelNames: ["reason"] as const,
   });
   for (const reason of ["refused", "away"]) mailsFailed.inc({ reason }, 0);
-  return {
-    /**
-     * Mails that left the queue: `sent`, or `given_up` because their server refused them or was away for a day; and
-     * mails to buyers beyond the hourly limit of their merchant, which are not queued (`over_limit`).
-     */
-    mailsEnded,
-    /** `refused`: the server said no to this one; `away`: it was not reached, or took nothing. */
-    mailsFailed,
-  };
+  return { mailsEnded, mailsFailed };
 }
 
 function auditMetrics(registry: Registry) {
   const auditBreaks = counter(registry, {
     name: "tollbooth_audit_breaks_total",
-    help: "Chains of the audit log that were found not to hold, by what is wrong at their first such place.",
+    help: "Broken chains of the audit log, by the kind of their first break.",
     labelNames: ["what"] as const,
   });
   for (const what of breaches) auditBreaks.inc({ what }, 0);
@@ -67,11 +57,11 @@ function auditMetrics(registry: Registry) {
     auditBreaks,
     auditHeldAt: gauge(registry, {
       name: "tollbooth_audit_held_timestamp_seconds",
-      help: "When a pass over the audit log last found that every chain holds, seconds since 1970; at first: since when there are chains.",
+      help: "Time of the last check that found every audit chain intact, seconds since 1970; before the first check, when the chains started.",
     }),
     auditHeldSeconds: gauge(registry, {
       name: "tollbooth_audit_held_duration_seconds",
-      help: "How long that pass took.",
+      help: "Duration of that check.",
     }),
   };
 }

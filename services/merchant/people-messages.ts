@@ -1,4 +1,4 @@
-// People, sessions and rights in the words of merchant.v1 (people.proto), and their doors in ours; no decisions here.
+// Converts people, sessions and rights to the messages of merchant.v1 (people.proto).
 import { create } from "@bufbuild/protobuf";
 import { timestampFromDate } from "@bufbuild/protobuf/wkt";
 import { clockNow } from "#platform/values/clock.ts";
@@ -28,7 +28,7 @@ import type { MemberRow, OwnMembership } from "./store/people/memberships.ts";
 const agentMax = 300;
 const addressMax = 64;
 
-/** A proto has no other doors: what is none of them is refused before. */
+/** The proto's rules admit no other value. */
 export function fromDoor(door: WireDoor): Door {
   return door === WireDoor.OPERATORS ? "operators" : "merchants";
 }
@@ -111,7 +111,7 @@ export function toOwnAccess(access: Awaited<ReturnType<typeof readOwnAccess>>) {
   };
 }
 
-/** A session that is not full yet may do nothing, whatever its person may. */
+/** A session that is not full has no actions. */
 function toMembership(door: Door, membership: OwnMembership, isFull: boolean) {
   const { merchantId, merchantName, merchantStatus, role, refundAmount, refundCurrency } = membership;
   const actions = door === "operators" ? actionsOf(door, role) : heldActions(role, merchantStatus);

@@ -1,4 +1,4 @@
-// The merchant service: what main.ts starts and tests build from.
+// Starts and wires the merchant service.
 import { MappedDatabase } from "#platform/database/mapped-database.ts";
 import type { ConfigValues } from "#platform/process/config.ts";
 import { ownHost } from "#platform/process/host.ts";
@@ -18,7 +18,7 @@ import {
 } from "#proto/merchant/v1/merchant_pb.ts";
 import { PeopleService, SignInService } from "#proto/merchant/v1/people_pb.ts";
 import { ReceiptService } from "#proto/merchant/v1/receipts_pb.ts";
-import { receiptsPerHourDefault } from "./flows/buyers/queue-buyer-mail.ts";
+import { receiptsPerHourDefault } from "./flows/queue-buyer-mail.ts";
 import { repeatKeyEnds } from "./flows/repeat-key-ends.ts";
 import { identityProvider } from "./flows/sign-in/provider.ts";
 import { checkAuditChainJob } from "./jobs/check-audit-chain.ts";
@@ -42,8 +42,14 @@ import { ApplicationEntity, sweepDrafts } from "./store/applications.ts";
 import { BrandingEntity, SandboxBrandingEntity } from "./store/brandings.ts";
 import { sweepMails } from "./store/mails.ts";
 import { MerchantEntity } from "./store/merchants.ts";
-import { sweepSessions } from "./store/people/console-sessions.ts";
-import { peopleEntities } from "./store/people/entities.ts";
+import { AuthenticatorEntity } from "./store/people/authenticators.ts";
+import { ConsoleSessionEntity, sweepSessions } from "./store/people/console-sessions.ts";
+import { InvitationEntity } from "./store/people/invitations.ts";
+import { MembershipEntity } from "./store/people/memberships.ts";
+import { NotificationChoiceEntity } from "./store/people/notification-choices.ts";
+import { PasskeyEntity } from "./store/people/passkeys.ts";
+import { PersonEntity } from "./store/people/persons.ts";
+import { SavedViewEntity } from "./store/people/saved-views.ts";
 import { SandboxProfileEntity } from "./store/sandbox-profiles.ts";
 import { sweepChallenges } from "./store/sign-in/challenges.ts";
 import { sweepBrowsers } from "./store/sign-in/known-browsers.ts";
@@ -59,7 +65,14 @@ const entities = [
   BrandingEntity,
   SandboxBrandingEntity,
   ApplicationEntity,
-  ...peopleEntities,
+  PersonEntity,
+  MembershipEntity,
+  InvitationEntity,
+  PasskeyEntity,
+  AuthenticatorEntity,
+  ConsoleSessionEntity,
+  NotificationChoiceEntity,
+  SavedViewEntity,
 ];
 
 export function startMerchant(config: MerchantConfig, hostProcess = ownHost): Promise<RunningService> {
@@ -72,16 +85,14 @@ export function startMerchant(config: MerchantConfig, hostProcess = ownHost): Pr
   });
 }
 
-/** @returns undefined: no mail can be sent */
 function mailServerOf({ SMTP_URL: url, MAIL_FROM: from }: MerchantConfig) {
   if ((url === undefined) !== (from === undefined)) throw new Error("SMTP_URL and MAIL_FROM belong together");
   return url === undefined || from === undefined ? undefined : mailServer(url, from);
 }
 
-/** @returns undefined: nobody signs in by one */
 function identityProviderOf(config: MerchantConfig) {
-  const known = providerOf(config);
-  return known && identityProvider(known.issuer, known.clientId);
+  const settings = providerOf(config);
+  return settings && identityProvider(settings.issuer, settings.clientId);
 }
 
 async function build(config: MerchantConfig, base: ServiceBase<MappedDatabase>): Promise<ServiceParts> {
@@ -100,7 +111,7 @@ async function build(config: MerchantConfig, base: ServiceBase<MappedDatabase>):
     provider: identityProviderOf(config),
   };
   await ensureRequestDays(db, clockMs());
-  // Before anybody's key is looked at.
+  // After a restore, keys that were ended since the backup must not authenticate.
   const repeatEnds = () => repeatKeyEnds(db, config.NATS_NAMESPACE);
   while (await repeatEnds());
   return {

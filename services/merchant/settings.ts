@@ -1,10 +1,9 @@
-// What the merchant process reads from its environment.
-
+// The settings of the merchant service.
 import { integer, optional, type Setting, text, url } from "#platform/process/config.ts";
 import { providerSettings, serviceSettings } from "#platform/service/settings.ts";
 import { isEmail } from "#platform/values/email.ts";
 
-/** Where people's browsers reach a console: an https origin, or http on this machine. Passkeys need a name for it. */
+/** A console's origin: https, or http on this machine. Passkeys need a host name. */
 const consoleOrigin: Setting<string> = {
   parse: (raw) => {
     const parsed = URL.canParse(raw) ? new URL(raw) : undefined;
@@ -18,7 +17,7 @@ const consoleOrigin: Setting<string> = {
   },
 };
 
-/** One address, with or without a name: nothing that a mail's head could be broken by. */
+/** One address with an optional name, and no character that could inject a mail header. */
 const sender: Setting<string> = {
   parse: (raw) => {
     const address = /^[^<>"\p{C}]{0,100}<([^<>\s]+)>$/u.exec(raw)?.[1] ?? raw;
@@ -29,22 +28,22 @@ const sender: Setting<string> = {
 
 export const merchantSettings = {
   ...serviceSettings,
-  /** Credentials of every simulator account: the simulator's operator gave them to us. */
+  /** Credentials of every simulator account. */
   SIMULATOR_SECRET_KEY: text,
   SIMULATOR_WEBHOOK_SECRET: text,
 } as const;
 
-/** What it reads besides for people who work in the consoles; none of it need be set. */
+/** Optional settings for the people of the consoles. */
 export const peopleSettings = {
-  /** The merchants' console; without it nobody signs in there. */
+  /** The merchants' console; sign-in is disabled without it. */
   CONSOLE_ORIGIN: optional(consoleOrigin),
-  /** The operators' console; likewise. */
+  /** The operators' console; sign-in is disabled without it. */
   OPERATORS_CONSOLE_ORIGIN: optional(consoleOrigin),
-  /** Where mail is given to be sent: smtp:// with STARTTLS, or smtps://; without it none is. */
+  /** Mail server: smtp:// with STARTTLS, or smtps://. Mail is disabled without it. */
   SMTP_URL: optional(url("smtp", "smtps")),
-  /** Who it is from: an address, or `Name <address>`. Belongs to SMTP_URL. */
+  /** The sender: an address, or `Name <address>`. Required with SMTP_URL. */
   MAIL_FROM: optional(sender),
-  /** Receipts by mail of a merchant within an hour, in live. */
+  /** Limit of receipts per merchant in live. */
   RECEIPTS_PER_HOUR: optional(integer(1, 100_000)),
   ...providerSettings,
 } as const;

@@ -133,7 +133,7 @@ visit("unsubscribes with one click without a sign-in, and not by opening the lin
   assert.is((await fetch(`${link}x`, { method: "POST", body })).status, 404);
 });
 
-const signInSubject = "Your link to sign in";
+const signInSubject = "Your sign-in link";
 
 async function signInMailsTo(address: string): Promise<readonly ReceivedMail[]> {
   const answer = await fetch(`${stack.mailbox}/mails.json`);

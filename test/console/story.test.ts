@@ -155,7 +155,7 @@ visit.alone("admits an invited colleague with the rights of the role", async () 
   await page.getByRole("button", { name: "Send invitation" }).click();
   await confirmIfPrompted(owner.page);
   await page.getByRole("heading", { name: "Invitation created" }).waitFor();
-  const sam = await openMail("sam@example.com", "Look at the invitation");
+  const sam = await openMail("sam@example.com", "View invitation");
   await sam.page.getByText("Robin Example").waitFor();
   await join(sam, "Sam Colleague");
   await goTo(sam, "Payments");
@@ -181,7 +181,7 @@ visit.alone("approves an application and admits the applicant by email", async (
   await confirmIfPrompted(operator.page);
   await page.locator("h1").getByText("Approved").waitFor();
   await operator.close();
-  const ann = await openMail("ann@lemon.example", "Look at the invitation");
+  const ann = await openMail("ann@lemon.example", "View invitation");
   await ann.page.getByText("Pear Press").first().waitFor();
   await join(ann, "Ann Applicant");
   await ann.page.getByRole("banner").getByText("Pear Press").waitFor();

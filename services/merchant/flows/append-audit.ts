@@ -1,12 +1,12 @@
-// Appends to the audit log and to its chains, in ONE transaction: the heads of the chains are locked first, so that
-// appenders to a chain take turns, and a repeat finds its entry there.
+// Appends to the audit log and its chains in ONE transaction. It locks the chains' heads first, so appenders to a chain
+// take turns.
 import type { Database } from "#platform/database/database.ts";
 import { advancePosition, entryBytes } from "../rules/audit-chain.ts";
 import { type AuditEntry, chainedEntry, insertEntries } from "../store/audit-entries.ts";
 import { lockHeads, moveHeads } from "../store/audit-heads.ts";
 import { appendLinks, type NewLink } from "../store/audit-links.ts";
 
-/** Writes the entries that are not there yet, each with the next link of its merchant's chain. */
+/** Appends new entries, each with the next link of its merchant's chain. Stored entries are skipped. */
 export async function appendAudit(db: Database, entries: readonly AuditEntry[]): Promise<void> {
   if (entries.length === 0) return;
   await db.transaction(async (tx) => {
@@ -18,7 +18,7 @@ export async function appendAudit(db: Database, entries: readonly AuditEntry[]):
     const links: NewLink[] = [];
     for (const entry of entries) {
       const { id: entryId, merchantId } = entry;
-      // Of an entry that comes twice the first one was written.
+      // Skips stored entries, and the second of two equal ones.
       if (!written.delete(entryId)) continue;
       const head = heads.get(merchantId);
       if (!head) throw new Error("the head of the chain is not locked");

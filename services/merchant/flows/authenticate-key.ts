@@ -1,5 +1,4 @@
-// Verifies a raw API key: junk is refused by its checksum before any look-up, anything but an active key is
-// UNAUTHORIZED, and the answer does not tell which of these it was.
+// Verifies a raw API key. The checksum refuses random text before any lookup; the error is the same for every reason.
 import { clockNow } from "#platform/values/clock.ts";
 import { Failure } from "#platform/values/failure.ts";
 import type { MerchantContext } from "../context.ts";
@@ -8,8 +7,7 @@ import type { MerchantStatus } from "../rules/profile.ts";
 import { type ApiKey, findKeyByHash, replaceHash } from "../store/api-keys.ts";
 
 /**
- * Whom the key stands for. The index finds the key by its keyed hash, so that timing tells nothing about the key. One
- * that was hashed under an older hash key is hashed again; should that fail, its next use tries again.
+ * Finds the key by its keyed hash, so timing reveals nothing about it. A key under an older hash key is rehashed.
  * @throws Failure UNAUTHORIZED.
  */
 export async function authenticateKey(
@@ -22,7 +20,7 @@ export async function authenticateKey(
   const { key, merchantStatus, hash } = found;
   if (hash.keyId !== hashKeys.currentId) {
     await replaceHash(db, key.id, hash, hashKeys.hash(rawKey)).catch((error: unknown) =>
-      log.warn({ err: error, api_key_id: key.id }, "could not hash an API key again"),
+      log.warn({ err: error, api_key_id: key.id }, "API key not rehashed: retrying on next use"),
     );
   }
   return { key, merchantStatus };

@@ -1,6 +1,5 @@
-// Creates a merchant with its branding and a sandbox account at the simulator, in ONE transaction that announces
-// `merchant.created`. The database copies profile and branding to the sandbox as they come in. Onboarding does the same
-// within its own transaction.
+// Creates a merchant with its branding and a sandbox account at the simulator in ONE transaction, which announces
+// `merchant.created`. Database triggers copy profile and branding to the sandbox.
 import type { MappedTx } from "#platform/database/mapped-database.ts";
 import { clockNow } from "#platform/values/clock.ts";
 import { Failure } from "#platform/values/failure.ts";
@@ -21,20 +20,20 @@ export interface NewMerchant {
   readonly currency: string;
 }
 
-/** @throws Failure INVALID_BODY when a field cannot be (unknown country, currency …). */
-export async function createMerchant(context: MerchantContext, wanted: NewMerchant): Promise<Merchant> {
-  const violations = [...profileViolations(wanted), ...homeViolations(wanted)];
+/** @throws Failure INVALID_BODY (an invalid field) */
+export async function createMerchant(context: MerchantContext, input: NewMerchant): Promise<Merchant> {
+  const violations = [...profileViolations(input), ...homeViolations(input)];
   if (violations.length > 0) throw new Failure("INVALID_BODY", { violations });
-  const merchant = await context.db.transaction((tx) => addMerchant(context, tx, wanted));
+  const merchant = await context.db.transaction((tx) => addMerchant(context, tx, input));
   context.outbox.wake();
   return merchant;
 }
 
-/** The writes of it, within the caller's transaction; the caller wakes the outbox after the commit. */
-export async function addMerchant(context: MerchantContext, tx: MappedTx, wanted: NewMerchant): Promise<Merchant> {
+/** For the transaction of onboarding, too. The caller wakes the outbox after the commit. */
+export async function addMerchant(context: MerchantContext, tx: MappedTx, input: NewMerchant): Promise<Merchant> {
   const merchant: Merchant = {
     id: newId("merchant"),
-    ...wanted,
+    ...input,
     status: "active",
     phone: "",
     website: "",
@@ -49,7 +48,7 @@ export async function addMerchant(context: MerchantContext, tx: MappedTx, wanted
   return merchant;
 }
 
-/** The announcement of a change of the merchant itself; it concerns both environments. */
+/** The announcement of a change that concerns both environments. */
 export function merchantChanged(type: "merchant.created" | "merchant.updated", merchant: Merchant) {
   return {
     type,

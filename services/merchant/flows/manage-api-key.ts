@@ -1,7 +1,6 @@
-// Creates, rolls, limits and revokes API keys: each ONE transaction that announces what happened to which key, so that
-// gateways forget it at once. The raw key exists in the answer only; what is stored is its keyed hash. Keys are made
-// one after the other under the lock of their merchant, so that what the calling key has and how many there are hold
-// until the commit.
+// Creates, rolls, limits and revokes API keys, each in ONE transaction that announces the change to the gateways'
+// caches. Only the response contains the raw key; the database stores its keyed hash. The merchant's lock keeps the
+// calling key and the number of keys unchanged until the commit.
 import { randomBytes } from "node:crypto";
 import type { MappedTx } from "#platform/database/mapped-database.ts";
 import type { Announcement } from "#platform/events/outbox.ts";
@@ -41,59 +40,51 @@ import {
 import { lockMerchant } from "../store/merchants.ts";
 import { notifyPeople } from "./people/notify-people.ts";
 
-/** Whose keys, and for whom they are made. */
 export interface KeyInput extends KeyOwner {
-  /** The key that calls, which gives no more than it has; undefined: an operator or a person does, who may give all. */
+  /** The calling key, which cannot grant more than its own rights. Undefined for an operator or a person. */
   readonly callerId: string | undefined;
 }
 
 export interface NewKey extends KeyInput {
   readonly name: string;
   readonly scopes: readonly string[];
-  /** Null: as the calling key's; never, if that does not expire or there is none. */
+  /** Null for the calling key's expiry. */
   readonly expiresAt: Date | null;
-  /**
-   * Ranges in any spelling, none for everywhere; undefined: the calling key's, everywhere if that has none or there is
-   * none.
-   */
+  /** Ranges in any spelling; an empty list allows every address. Undefined for the calling key's ranges. */
   readonly allowedIps: readonly string[] | undefined;
 }
 
-/** A key with its raw text, which nobody can read again. */
 export interface IssuedKey {
+  /** The raw key. */
   readonly secret: string;
   readonly key: ApiKey;
-  /** The merchant makes many keys at once. */
+  /** Whether this key starts a burst of new keys. */
   readonly isBurst: boolean;
 }
 
-/**
- * @throws Failure NOT_FOUND (no such merchant), INVALID_BODY (already expired, no ranges), FORBIDDEN, TOO_MANY_KEYS.
- */
-export async function createApiKey(context: MerchantContext, wanted: NewKey): Promise<IssuedKey> {
-  const allowedIps = wanted.allowedIps && readAllowedIps(wanted.environment, wanted.allowedIps);
+/** @throws Failure NOT_FOUND (merchant), INVALID_BODY, FORBIDDEN, TOO_MANY_KEYS. */
+export async function createApiKey(context: MerchantContext, input: NewKey): Promise<IssuedKey> {
+  const allowedIps = input.allowedIps && readAllowedIps(input.environment, input.allowedIps);
   const issued = await context.db.transaction(async (tx) => {
-    const { caller, now } = await enterAsCaller(tx, wanted);
-    if (wanted.expiresAt && wanted.expiresAt <= now) throw invalid("expires_at", "must be in the future");
+    const { caller, now } = await lockForCaller(tx, input);
+    if (input.expiresAt && input.expiresAt <= now) throw invalid("expires_at", "must be in the future");
     const power = {
-      scopes: wanted.scopes,
-      expiresAt: wanted.expiresAt ?? caller?.expiresAt ?? null,
+      scopes: input.scopes,
+      expiresAt: input.expiresAt ?? caller?.expiresAt ?? null,
       allowedIps: allowedIps ?? caller?.allowedIps ?? [],
     };
     assertMayGive(caller, power, now);
-    await assertRoom(tx, wanted, now);
-    return await issueKey(context, tx, { ...wanted, ...power }, now);
+    await assertRoom(tx, input, now);
+    return await issueKey(context, tx, { ...input, ...power }, now);
   });
-  context.outbox.wake();
-  context.mails.now();
-  reportKeyBurst(context, issued);
+  afterIssue(context, issued);
   return issued;
 }
 
 /**
  * Creates a successor with the same name, scopes, addresses and expiry; the old key stops after the overlap. Only an
- * active key can be rolled: a revoked one must not come back under another id. Without an overlap it needs no room: one
- * key takes the place of the other.
+ * active key can be rolled: a revoked one must not come back under another id. Without an overlap the number of active
+ * keys stays the same, so the limit does not apply.
  * @throws Failure NOT_FOUND, FORBIDDEN, TOO_MANY_KEYS.
  */
 export async function rollApiKey(
@@ -102,7 +93,7 @@ export async function rollApiKey(
   overlapSeconds: number,
 ): Promise<IssuedKey> {
   const issued = await context.db.transaction(async (tx) => {
-    const { caller, now } = await enterAsCaller(tx, input);
+    const { caller, now } = await lockForCaller(tx, input);
     const old = await lockKey(tx, input, input.id);
     if (!old || keyStatus(old, now) !== "active") throw new Failure("NOT_FOUND");
     assertMayGive(caller, old, now);
@@ -114,15 +105,21 @@ export async function rollApiKey(
     await context.outbox.append(tx, [{ ...keyEvent("api_key.rolled", ended, now), attributes }]);
     return successor;
   });
-  context.outbox.wake();
-  context.mails.now();
-  reportKeyBurst(context, issued);
+  afterIssue(context, issued);
   return issued;
 }
 
+function afterIssue({ outbox, mails, log, metrics }: MerchantContext, { key, isBurst }: IssuedKey): void {
+  outbox.wake();
+  mails.now();
+  if (!isBurst) return;
+  metrics.keyBursts.inc({ environment: key.environment === Environment.LIVE ? "live" : "sandbox" });
+  log.warn({ merchant_id: key.merchantId, key_id: key.id, keys: burstKeys }, "many API keys created");
+}
+
 /**
- * Says where an active key may be used from. What is so already is not announced again.
- * @param ranges in any spelling; none: everywhere
+ * Sets the addresses that an active key may be used from. An unchanged list is not announced.
+ * @param ranges in any spelling; an empty list allows every address
  * @throws Failure NOT_FOUND, INVALID_BODY, FORBIDDEN.
  */
 export async function limitApiKey(
@@ -132,7 +129,7 @@ export async function limitApiKey(
 ): Promise<ApiKey> {
   const allowedIps = readAllowedIps(input.environment, ranges);
   const limited = await context.db.transaction(async (tx) => {
-    const { caller, now } = await enterAsCaller(tx, input);
+    const { caller, now } = await lockForCaller(tx, input);
     const old = await lockKey(tx, input, input.id);
     if (!old || keyStatus(old, now) !== "active") throw new Failure("NOT_FOUND");
     if (caller && !mayLimit(caller, old, allowedIps, now)) throw new Failure("FORBIDDEN");
@@ -148,8 +145,8 @@ export async function limitApiKey(
 }
 
 /**
- * Ends a key at once; a revoked one stays as it is. Whoever may manage keys may end any of them, also a stronger one: a
- * leak is stopped by whoever sees it first.
+ * Revokes a key at once. Every caller that may manage keys may revoke any key, even a stronger one: stopping a leak
+ * must not wait.
  * @throws Failure NOT_FOUND.
  */
 export async function revokeApiKey(context: MerchantContext, owner: KeyOwner, id: string): Promise<ApiKey> {
@@ -167,7 +164,7 @@ export async function revokeApiKey(context: MerchantContext, owner: KeyOwner, id
   return revoked;
 }
 
-/** The ranges in their one form, each once. @throws Failure INVALID_BODY that names each one that cannot be */
+/** The ranges in canonical form without duplicates. @throws Failure INVALID_BODY that names each invalid range */
 function readAllowedIps(environment: Environment, texts: readonly string[]): string[] {
   if (texts.length > 0 && environment !== Environment.LIVE) {
     throw invalid("allowed_ips", "must be left out: only a live key can be limited to addresses");
@@ -181,10 +178,8 @@ function readAllowedIps(environment: Environment, texts: readonly string[]): str
   return [...new Set(read.flatMap((each) => ("range" in each ? [each.range] : [])))];
 }
 
-/**
- * Waits for its turn to make a key. @returns the calling key as it is stored, and the time that everything is judged at
- */
-async function enterAsCaller(tx: MappedTx, input: KeyInput): Promise<{ caller: ApiKey | undefined; now: Date }> {
+/** Locks the merchant. @returns the stored calling key, and the time for all checks */
+async function lockForCaller(tx: MappedTx, input: KeyInput): Promise<{ caller: ApiKey | undefined; now: Date }> {
   if (!(await lockMerchant(tx.em, input.merchantId))) throw new Failure("NOT_FOUND");
   const caller = input.callerId === undefined ? undefined : await findKey(tx, input, input.callerId);
   if (input.callerId !== undefined && !caller) throw new Failure("FORBIDDEN");
@@ -202,34 +197,24 @@ async function assertRoom(tx: MappedTx, owner: KeyOwner, now: Date): Promise<voi
 async function issueKey(
   context: MerchantContext,
   tx: MappedTx,
-  wanted: KeyOwner & KeyPower & { readonly name: string },
+  { merchantId, environment, name, scopes, allowedIps, expiresAt }: KeyOwner & KeyPower & { readonly name: string },
   now: Date,
 ): Promise<IssuedKey> {
-  const prefix = wanted.environment === Environment.LIVE ? "sk_live_" : "sk_test_";
-  const secret = keyText(prefix, randomBytes(keyEntropyBytes));
-  const key: ApiKey = {
-    id: newId("apiKey"),
-    merchantId: wanted.merchantId,
-    environment: wanted.environment,
-    name: wanted.name,
-    suffix: keySuffix(secret),
-    scopes: wanted.scopes,
-    allowedIps: wanted.allowedIps,
-    createdAt: now,
-    expiresAt: wanted.expiresAt,
-    revokedAt: null,
-    lastUsedAt: null,
-  };
+  const secret = keyText(environment === Environment.LIVE ? "sk_live_" : "sk_test_", randomBytes(keyEntropyBytes));
+  const owner = { merchantId, environment };
+  const times = { createdAt: now, expiresAt, revokedAt: null, lastUsedAt: null };
+  const suffix = keySuffix(secret);
+  const key: ApiKey = { id: newId("apiKey"), ...owner, name, suffix, scopes, allowedIps, ...times };
   await insertKey(tx, key, context.hashKeys.hash(secret));
   const attributes = { ...(key.allowedIps.length > 0 && { allowed_ips: key.allowedIps.join(" ") }) };
   await context.outbox.append(tx, [{ ...keyEvent("api_key.created", key, now), attributes }]);
   const made = await countKeysSince(tx, key, new Date(now.getTime() - burstMs), burstKeys + 1);
-  // Past a burst, which operators hear of, mails tell nothing more.
+  // A burst alerts the operators; more mails about it would not help.
   if (made <= burstKeys) await notifyKeyCreated(context, tx, key);
   return { secret, key, isBurst: beginsBurst(made) };
 }
 
-/** The merchant's people but for the one who made it. */
+/** Notifies the merchant's people except the key's creator. */
 async function notifyKeyCreated(context: MerchantContext, tx: MappedTx, key: ApiKey): Promise<void> {
   const { id: objectId, merchantId, environment, name: object } = key;
   const exceptPersonId = callContext.getStore()?.actor ?? "";
@@ -237,23 +222,7 @@ async function notifyKeyCreated(context: MerchantContext, tx: MappedTx, key: Api
   await notifyPeople(context, tx, { kind: "key_created", ...matter });
 }
 
-function reportKeyBurst({ log, metrics }: MerchantContext, { key, isBurst }: IssuedKey): void {
-  if (!isBurst) return;
-  metrics.keyBursts.inc({ environment: key.environment === Environment.LIVE ? "live" : "sandbox" });
-  log.warn({ merchant_id: key.merchantId, key_id: key.id, keys: burstKeys }, "a merchant makes many API keys at once");
-}
-
-function keyEvent(
-  type: `api_key.${"created" | "rolled" | "limited" | "revoked"}`,
-  key: ApiKey,
-  at: Date,
-): Announcement {
-  return {
-    type,
-    merchantId: key.merchantId,
-    environment: key.environment,
-    objectId: key.id,
-    status: keyStatus(key, at),
-    at,
-  };
+function keyEvent(type: `api_key.${"created" | "rolled" | "limited" | "revoked"}`, key: ApiKey, at: Date) {
+  const { merchantId, environment, id: objectId } = key;
+  return { type, merchantId, environment, objectId, status: keyStatus(key, at), at } satisfies Announcement;
 }

@@ -1,6 +1,6 @@
-// Onboarding applications: creates a draft and changes it; submits, approves or rejects one; each in ONE transaction.
-// Approval creates the merchant in the same transaction, so that an approved application always has exactly one, and
-// invites the applicant as its first owner.
+// Onboarding applications: creates and changes drafts; submits, approves and rejects; each in ONE transaction. Approval
+// creates the merchant in the same transaction, so an approved application has exactly one merchant, and invites the
+// applicant as its first owner.
 import type { MappedTx } from "#platform/database/mapped-database.ts";
 import { clockNow } from "#platform/values/clock.ts";
 import { Failure } from "#platform/values/failure.ts";
@@ -12,7 +12,7 @@ import {
   type ApplicationFields,
   decideApplication,
   fieldViolations,
-  isOver,
+  isExpired,
   missingFields,
 } from "../rules/application.ts";
 import { normalEmail } from "../rules/people/person.ts";
@@ -20,7 +20,7 @@ import { type Application, findApplication, insertApplication, lockApplication }
 import { addMerchant } from "./create-merchant.ts";
 import { addInvitation } from "./people/invite-member.ts";
 
-/** @throws Failure INVALID_BODY when a field that is there cannot be. */
+/** @throws Failure INVALID_BODY */
 export async function createApplication(context: MerchantContext, fields: ApplicationFields): Promise<Application> {
   const violations = fieldViolations(fields);
   if (violations.length > 0) throw new Failure("INVALID_BODY", { violations });
@@ -38,11 +38,11 @@ export async function createApplication(context: MerchantContext, fields: Applic
 /** @throws Failure NOT_FOUND */
 export async function readApplication(context: MerchantContext, applicationId: string): Promise<Application> {
   const application = await findApplication(context.db.em(), applicationId);
-  if (!application || isOver(application, clockNow())) throw new Failure("NOT_FOUND");
+  if (!application || isExpired(application, clockNow())) throw new Failure("NOT_FOUND");
   return application;
 }
 
-/** @throws Failure NOT_FOUND, INVALID_BODY when a field cannot be, or it is a draft no more. */
+/** @throws Failure NOT_FOUND, INVALID_BODY (an invalid field, or no longer a draft) */
 export async function changeDraft(
   context: MerchantContext,
   applicationId: string,
@@ -50,7 +50,7 @@ export async function changeDraft(
 ): Promise<Application> {
   return await context.db.transaction(async (tx) => {
     const application = await lockApplication(tx.em, applicationId);
-    if (!application || isOver(application, clockNow())) throw new Failure("NOT_FOUND");
+    if (!application || isExpired(application, clockNow())) throw new Failure("NOT_FOUND");
     if (application.status !== "draft") throw refusal(`is ${application.status}: only a draft can be changed`);
     const violations = fieldViolations({ ...application, ...fields });
     if (violations.length > 0) throw new Failure("INVALID_BODY", { violations });
@@ -59,8 +59,8 @@ export async function changeDraft(
 }
 
 /**
- * Carries out the command; one that was carried out before changes nothing.
- * @throws Failure NOT_FOUND, INVALID_BODY (a field is missing, or the state does not allow it).
+ * Executes the command; repeating it changes nothing.
+ * @throws Failure NOT_FOUND, INVALID_BODY (a field is missing, or the status does not allow it).
  */
 export async function moveApplication(
   context: MerchantContext,
@@ -69,7 +69,7 @@ export async function moveApplication(
 ): Promise<Application> {
   const moved = await context.db.transaction(async (tx) => {
     const application = await lockApplication(tx.em, applicationId);
-    if (!application || isOver(application, clockNow())) throw new Failure("NOT_FOUND");
+    if (!application || isExpired(application, clockNow())) throw new Failure("NOT_FOUND");
     const decision = decideApplication(application.status, command);
     if (decision.kind === "unchanged") return application;
     if (decision.kind === "refused") throw refusal(decision.problem);
@@ -97,7 +97,7 @@ export async function moveApplication(
   return moved;
 }
 
-/** The first owner. Where no mail can be sent the invitation would wait for nobody: the approval's command says how. */
+/** Without mail or a console the link could reach no one: the operator then invites the owner by command. */
 async function inviteApplicant(context: MerchantContext, tx: MappedTx, merchantId: string, email: string) {
   if (!context.canMail || !context.doors.has("merchants")) return;
   const owner = { email: normalEmail(email), role: "owner", refundLimit: undefined, language: "" };

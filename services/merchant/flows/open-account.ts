@@ -1,5 +1,4 @@
-// Connector accounts with their credentials: opens the simulator account of a new merchant, and opens the seal of an
-// account's credentials for payments. Credentials are ciphertext everywhere else.
+// Opens a new merchant's simulator account, and encrypts and decrypts accounts' credentials.
 import type { Sql } from "#platform/database/database.ts";
 import type { Vault } from "#platform/secrets/vault.ts";
 import { idSuffix, newId } from "#platform/values/id.ts";
@@ -8,7 +7,7 @@ import type { MerchantContext } from "../context.ts";
 import { surfaces } from "../rules/connector-choice.ts";
 import { type AccountRow, insertConnector } from "../store/connectors.ts";
 
-/** Inserts the merchant's primary sandbox account at the simulator, within the caller's transaction. */
+/** Inserts the merchant's primary sandbox account in the caller's transaction. */
 export async function openSimulatorAccount(context: MerchantContext, sql: Sql, merchantId: string): Promise<void> {
   const id = newId("connector");
   const externalAccountId = `acct_${idSuffix(id)}`;
@@ -30,22 +29,13 @@ export async function openSimulatorAccount(context: MerchantContext, sql: Sql, m
   await insertConnector(sql, connector, sealCredentials(context.vault, id, credentials));
 }
 
-/** Ciphertext that opens for this account only. */
+/** The ciphertext is bound to the account. */
 export function sealCredentials(vault: Vault, connectorId: string, credentials: Record<string, string>): Buffer {
   return vault.encrypt(JSON.stringify(credentials), sealContext(connectorId));
 }
 
-/** The account's credentials by their names at the connector. */
 export function unsealCredentials(vault: Vault, account: AccountRow): Record<string, string> {
-  const plain = vault.decrypt(account.credentials, sealContext(account.connector.id)).toString();
-  const parsed: unknown = JSON.parse(plain);
-  if (typeof parsed !== "object" || parsed === null) throw new Error("credentials are not an object");
-  const credentials: Record<string, string> = {};
-  for (const [name, value] of Object.entries(parsed)) {
-    if (typeof value !== "string") throw new Error("a credential is not a text");
-    credentials[name] = value;
-  }
-  return credentials;
+  return JSON.parse(vault.decrypt(account.credentials, sealContext(account.connector.id)).toString());
 }
 
 function sealContext(connectorId: string): string {

@@ -1,6 +1,5 @@
-// Records the uses of keys that a gateway reports: (1) when, in one statement; (2) whether a live key was used from a
-// network that is not remembered; (3) only then, in one transaction, those networks and the announcement of each that
-// is news. A repeat finds everything recorded and announces nothing, so that a key and a network ring once.
+// Records reported key uses: (1) the times in one statement; (2) a check for new networks of live keys; (3) if there
+// are any, one transaction that stores and announces them. A repeated report announces nothing.
 import { clockNow } from "#platform/values/clock.ts";
 import { Environment } from "#proto/merchant/v1/merchant_pb.ts";
 import type { MerchantContext } from "../context.ts";
@@ -11,7 +10,7 @@ import { recordUses } from "../store/api-keys.ts";
 export interface KeyUse {
   readonly id: string;
   readonly usedAt: Date;
-  /** As rules/key-network.ts has them; others are passed over. */
+  /** Networks in another form than rules/key-network.ts are ignored. */
   readonly networks: readonly string[];
 }
 
@@ -42,7 +41,7 @@ export async function recordKeyUses(context: MerchantContext, uses: readonly Key
   context.outbox.wake();
   context.metrics.newNetworks.inc(announced.length);
   for (const { keyId: key_id, merchantId: merchant_id, network } of announced) {
-    context.log.warn({ key_id, merchant_id, network }, "a live key was used from a network that is new for it");
+    context.log.warn({ key_id, merchant_id, network }, "API key used from new network");
   }
 }
 

@@ -1,6 +1,5 @@
-// A restored database has keys that were ended since its backup: what its own missing events say of that is done again,
-// at once and by itself. It takes rights away and gives none, but for the addresses of a key, which become what they
-// were last. One transaction.
+// After a restore, repeats the revocations, rolls and limits of keys since the backup, from the service's own events in
+// the stream. It only removes rights, except that a key gets its latest allowed addresses. One transaction per batch.
 import { fromBinary } from "@bufbuild/protobuf";
 import { timestampDate } from "@bufbuild/protobuf/wkt";
 import type { Database, Tx } from "#platform/database/database.ts";
@@ -13,7 +12,7 @@ import { lockKey, setAllowedIps, setExpiry, setRevoked } from "../store/api-keys
 const batchMax = 200;
 const types = ["api_key.revoked", "api_key.rolled", "api_key.limited"] as const;
 
-/** @returns true when there may be more */
+/** @returns true if there may be more */
 export async function repeatKeyEnds(db: Database, namespace: string): Promise<boolean> {
   const subjects = types.map((type) => eventSubject(namespace, "merchant", type));
   return await db.transaction(async (tx) => {
@@ -23,7 +22,7 @@ export async function repeatKeyEnds(db: Database, namespace: string): Promise<bo
   });
 }
 
-/** A key that was made since the backup is gone with its hash, so that nobody can use it. */
+/** Keys created since the backup are lost with their hashes and cannot authenticate. */
 async function repeatEnds(
   tx: Tx,
   { type, merchantId, environment, objectId, occurredAt, attributes }: Event,

@@ -1,23 +1,31 @@
-// Changes a merchant's profile in one environment or in both (by itself), or its standing (by an operator), in ONE
-// transaction that announces `merchant.updated` with the status in force; gateways drop what they know of the
-// merchant's keys then.
+// Changes a merchant's profile and branding in one or both environments, or its standing (by an operator). Each change
+// is ONE transaction that announces `merchant.updated`, on which gateways drop the merchant's keys from their caches,
+// or `branding.updated`.
+import { clockNow } from "#platform/values/clock.ts";
 import { Failure } from "#platform/values/failure.ts";
 import { Environment } from "#proto/merchant/v1/merchant_pb.ts";
 import type { MerchantContext } from "../context.ts";
+import { type Branding, brandingViolations } from "../rules/branding.ts";
 import { type Home, movedHome, type Profile, profileViolations, type Standing } from "../rules/profile.ts";
+import { type BrandingRow, lockBranding } from "../store/brandings.ts";
 import { lockMerchant, type Merchant } from "../store/merchants.ts";
 import { lockSandboxProfile, markProfilesSynced } from "../store/sandbox-profiles.ts";
 import { merchantChanged } from "./create-merchant.ts";
 
+/** An unspecified environment means both: for an operator, or a gateway of 0.1.0. */
+interface ChangeScope {
+  readonly merchantId: string;
+  readonly environment: Environment;
+}
+
 /**
- * @param environment unspecified: both, as an operator means it, and a gateway of the release that knew one copy only
- * @param home what the caller takes for the merchant's country and currency, which do not change
- * @returns the merchant, and its profile in that environment; of both the live one
+ * @param home the caller's country and currency, which must equal the stored ones
+ * @returns the merchant, and its profile in that environment; for both environments the live one
  * @throws Failure NOT_FOUND, INVALID_BODY.
  */
 export async function updateProfile(
   context: MerchantContext,
-  { merchantId, environment }: { readonly merchantId: string; readonly environment: Environment },
+  { merchantId, environment }: ChangeScope,
   change: Partial<Profile>,
   home: Partial<Home> = {},
 ): Promise<{ merchant: Merchant; profile: Profile }> {
@@ -39,9 +47,39 @@ export async function updateProfile(
   return updated;
 }
 
+// The live branding first, since it is the one returned for both.
+const bothEnvironments = [Environment.LIVE, Environment.SANDBOX] as const;
+
+/** @returns the branding in that environment; for both the live one @throws Failure NOT_FOUND, INVALID_BODY. */
+export async function updateBranding(
+  context: MerchantContext,
+  { merchantId, environment }: ChangeScope,
+  change: Partial<Branding>,
+): Promise<Branding> {
+  const violations = brandingViolations(change);
+  if (violations.length > 0) throw new Failure("INVALID_BODY", { violations });
+  const branding = await context.db.transaction(async (tx) => {
+    await markProfilesSynced(tx);
+    const found: BrandingRow[] = [];
+    for (const each of environment === Environment.UNSPECIFIED ? bothEnvironments : [environment]) {
+      const copy = await lockBranding(tx.em, merchantId, each);
+      if (copy) found.push(copy);
+    }
+    const [first] = found;
+    if (!first) throw new Failure("NOT_FOUND");
+    for (const copy of found) tx.em.assign(copy, change);
+    const event = { type: "branding.updated", merchantId, environment, objectId: merchantId, status: "" };
+    const attributes = { changed: Object.keys(change).join(",") };
+    await context.outbox.append(tx, [{ ...event, at: clockNow(), attributes }]);
+    return first;
+  });
+  context.outbox.wake();
+  return branding;
+}
+
 /**
- * An operator may move a merchant between any of the states, also back.
- * @param reason kept in the audit log; may be empty
+ * An operator may set any status, also an earlier one.
+ * @param reason for the audit log; may be empty
  * @throws Failure NOT_FOUND.
  */
 export async function updateStanding(

@@ -1,5 +1,5 @@
-// Follows every chain of the audit log once a day from its beginning, a stretch at a time, shared by all replicas, and
-// writes the heads of those that hold to the log. A chain that does not hold is reported and left as it is.
+// Verifies every chain of the audit log once a day, in stretches that all replicas share. It logs the heads of intact
+// chains, and reports broken chains without changing them.
 import type { Database } from "#platform/database/database.ts";
 import type { JobContext } from "#platform/process/job.ts";
 import type { Log } from "#platform/telemetry/log.ts";
@@ -16,12 +16,12 @@ import {
 import { chainsAfter, readHead } from "../store/audit-heads.ts";
 import { linksAfter } from "../store/audit-links.ts";
 
-// A stretch is some tens of milliseconds of reading and hashing; with the pause a pass goes at about 1,000 entries a
-// second, which leaves the process to its callers.
+// A stretch reads and hashes for some 10 ms. With the pause this is about 1,000 entries per second, which leaves the
+// process to its callers.
 const entriesMax = 1_000;
 const chainsMax = 50;
 const stretchEveryMs = 1_000;
-// A stretch that takes longer than this has lost its process.
+// A stretch that takes longer was on a crashed process.
 const leaseSeconds = 60;
 
 export interface CheckDeps {
@@ -34,10 +34,7 @@ export function checkAuditChainJob(deps: CheckDeps): JobContext {
   return { name: "check-audit-chain", everyMs: stretchEveryMs, runOnce: () => checkNextStretch(deps) };
 }
 
-/**
- * The next stretch of the shared pass, if one is due. @returns false: the pause before the next one is part of the
- * design
- */
+/** Checks the next stretch, if one is due. @returns false, since the pause between stretches is intended */
 export async function checkNextStretch(deps: CheckDeps): Promise<boolean> {
   const check = await claimCheck(deps.db, leaseSeconds);
   if (check) await followStretch(deps, check);
@@ -52,7 +49,7 @@ async function followStretch({ db, log, metrics }: CheckDeps, check: CheckProgre
   let left = entriesMax;
   for (let chains = 0; chain && chains < chainsMax && left > 0; chains++) {
     const { merchantId, position } = chain;
-    // Before the links: a link that is appended meanwhile is no missing tail.
+    // Read before the links: otherwise a link appended in between would look like a missing tail.
     const head = await readHead(db, merchantId);
     const heads = head ? [head] : [];
     const links = await linksAfter(db, merchantId, position.seq, left);
@@ -78,7 +75,7 @@ async function nextChain(db: Database, after: string | undefined): Promise<Chain
   return merchantId === undefined ? undefined : { merchantId, position: origin };
 }
 
-/** The owner of the database can rewrite a whole chain, but not a log line that is stored elsewhere. */
+/** The database's owner could rewrite a whole chain, but not a log line that is stored elsewhere. */
 function logHead(log: Log, merchantId: string, { seq, hash }: ChainPosition): void {
   if (seq === 0n) return;
   const head = { sequence: String(seq), hash: Buffer.from(hash).toString("hex") };

@@ -1,17 +1,15 @@
-// Keeps the request log's daily tables: a week ahead there is always one, and after 30 days a day is dropped as a
-// whole.
+// Creates the request log's daily tables a week ahead and drops them after 30 days.
 import type { Database } from "#platform/database/database.ts";
 import type { JobContext } from "#platform/process/job.ts";
 import { clockMs } from "#platform/values/clock.ts";
 import { createRequestDay, dayMs, dropRequestDay, listRequestDays, lockRequestDays } from "../store/request-days.ts";
 
-// A week without a successful run passes before rows have nowhere to go.
+// The job may fail for a week before inserts fail.
 const daysAhead = 7;
 const daysKept = 30;
-/** Requests of so many days before and after today are taken in: clocks differ, and a batch may be late. */
+/** Accepted days before and after today, since clocks differ and batches may be late. */
 export const daysAround = 1;
 
-/** One run. @returns false: nothing more to do now */
 export async function keepRequestDays(db: Database, nowMs: number): Promise<boolean> {
   await ensureRequestDays(db, nowMs);
   const oldest = startOfDay(nowMs) - daysKept * dayMs;
@@ -22,7 +20,7 @@ export async function keepRequestDays(db: Database, nowMs: number): Promise<bool
   return false;
 }
 
-/** Makes the tables that are missing; done once before a service takes anything in. */
+/** Creates missing tables. The service also calls it once at its start. */
 export async function ensureRequestDays(db: Database, nowMs: number): Promise<void> {
   const today = startOfDay(nowMs);
   await db.transaction(async (tx) => {

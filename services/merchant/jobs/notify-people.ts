@@ -1,6 +1,5 @@
-// Turns events of other services into mails to a merchant's people: each event in ONE transaction with the note that it
-// was taken in, so that a repeat queues nothing. A look at keys that end soon does the same for them.
-
+// Queues mails to a merchant's people about disputes, failed refunds, failing endpoints and expiring keys.
+// Each event is marked as consumed in the same transaction, so a redelivery queues no second mail.
 import type { MappedTx } from "#platform/database/mapped-database.ts";
 import type { Consumer } from "#platform/events/event-consumer.ts";
 import { markConsumed } from "#platform/events/inbox.ts";
@@ -13,19 +12,19 @@ import { notifyPeople } from "../flows/people/notify-people.ts";
 import { takeExpiringKeys } from "../store/api-keys.ts";
 import { withdrawMails } from "../store/mails.ts";
 
-/** Evidence takes people some days. */
+/** Collecting evidence takes some days. */
 const dueNoticeMs = 3 * 86_400_000;
 const keyNoticeDays = 7;
-/** A key that lives for less was meant to end soon. */
+/** A key with a shorter life was meant to expire soon. */
 const keyLifeDays = 14;
 const keysMax = 50;
 
 export function notificationConsumers(context: MerchantContext): Consumer[] {
   const { notifyDisputes, notifyRefunds, notifyDeliveries } = durableConsumers;
-  const follow = (of: typeof notifyDisputes | typeof notifyRefunds): Consumer => ({
-    ...of,
+  const consume = (consumer: typeof notifyDisputes | typeof notifyRefunds): Consumer => ({
+    ...consumer,
     handle: async (events) => {
-      for (const event of events) await context.db.transaction((tx) => applyEvent(context, tx, of.name, event));
+      for (const event of events) await context.db.transaction((tx) => applyEvent(context, tx, consumer.name, event));
       context.mails.now();
     },
   });
@@ -36,7 +35,7 @@ export function notificationConsumers(context: MerchantContext): Consumer[] {
       context.mails.now();
     },
   };
-  return [follow(notifyDisputes), follow(notifyRefunds), deliveries];
+  return [consume(notifyDisputes), consume(notifyRefunds), deliveries];
 }
 
 async function applyEvent(context: MerchantContext, tx: MappedTx, consumer: string, event: Event): Promise<void> {
@@ -52,17 +51,17 @@ async function notifyFailedRefund(context: MerchantContext, tx: MappedTx, event:
   await notifyPeople(context, tx, { kind: "refund_failed", ...where });
 }
 
-/** Each endpoint once a day: its deliveries say so one by one, thousands of them at once. */
+/** One mail per endpoint and day, since thousands of its deliveries may report at once. */
 async function notifyFailingEndpoints(context: MerchantContext, tx: MappedTx, events: readonly Event[]): Promise<void> {
   const newIds = await markConsumed(
     tx,
     durableConsumers.notifyDeliveries.name,
     events.map(({ id }) => id),
   );
-  const ofEndpoint = new Map(
+  const byEndpoint = new Map(
     events.filter(({ id }) => newIds.has(id)).map((event) => [event.attributes.endpoint_id ?? "", event]),
   );
-  for (const [endpointId, { merchantId, environment, attributes }] of ofEndpoint) {
+  for (const [endpointId, { merchantId, environment, attributes }] of byEndpoint) {
     const objectId = `${endpointId}:${clockNow().toISOString().slice(0, 10)}`;
     const where = { merchantId, environment, objectId, object: attributes.endpoint_host ?? "" };
     await notifyPeople(context, tx, { kind: "endpoint_failing", ...where, path: `webhooks/${endpointId}` });
@@ -78,14 +77,14 @@ async function notifyDispute(context: MerchantContext, tx: MappedTx, event: Even
   if (type === "dispute.created") {
     await notifyPeople(context, tx, { kind: "dispute_opened", ...where, object: event.objectId, date });
   }
-  // It was answered, is over, or is due at another time.
+  // The dispute was answered or closed, or its due date changed.
   await withdrawMails(tx, "dispute_due", disputeId);
   const sendAt = date && new Date(date.getTime() - dueNoticeMs);
   if (!status.endsWith("needs_response") || !sendAt || sendAt <= clockNow()) return;
   await notifyPeople(context, tx, { kind: "dispute_due", ...where, object: disputeId, date, sendAt, giveUpAt: date });
 }
 
-/** @returns the job; what it finds is told once, however many replicas look */
+/** Each key is reported once, whatever the number of replicas. */
 export function notifyExpiringKeysJob(context: MerchantContext): JobContext {
   const runOnce = async () => {
     const found = await context.db.transaction(async (tx) => {

@@ -1,5 +1,5 @@
-// Writes the audit log from the events of all services. Events leave their service in the transaction of the act, and
-// are acknowledged here after their entries are committed: no crash loses one, and a repeat finds its entry there.
+// Writes the audit log from the events of all services. A service announces an act in the act's transaction, and this
+// job acknowledges the event after its entry is committed, so no crash loses an entry.
 import { timestampDate } from "@bufbuild/protobuf/wkt";
 import type { Database } from "#platform/database/database.ts";
 import type { Consumer } from "#platform/events/event-consumer.ts";
@@ -9,7 +9,7 @@ import { durableConsumers } from "../../services.ts";
 import { appendAudit } from "../flows/append-audit.ts";
 import type { AuditEntry } from "../store/audit-entries.ts";
 
-/** What is audited of each service. Everything that the merchant service announces is an administrative act. */
+/** The audited events of each service. All events of the merchant service are administrative acts. */
 const audited = [
   durableConsumers.auditMerchants,
   durableConsumers.auditEndpoints,
@@ -26,13 +26,13 @@ const audited = [
 ] as const;
 
 export function auditConsumers(db: Database): Consumer[] {
-  return audited.map((of) => ({ ...of, handle: (events) => appendAudit(db, events.flatMap(entryOf)) }));
+  return audited.map((consumer) => ({ ...consumer, handle: (events) => appendAudit(db, events.flatMap(entryOf)) }));
 }
 
-/** Event attributes are facts for other services and hold no secrets, so they can be kept as they are. */
+/** Event attributes contain no secrets and are stored unchanged. */
 function entryOf(event: Event): AuditEntry[] {
   if (!isId("event", event.id) || !event.occurredAt) return [];
-  // Ciphertext for its own service's rebuild.
+  // Ciphertext that only the announcing service needs, to rebuild its state.
   const { image: _, ...details } = event.attributes;
   return [
     {

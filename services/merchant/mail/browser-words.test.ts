@@ -1,14 +1,14 @@
-// A mail names browsers in our own words, whatever a browser says of itself.
+// Mails name browsers from a fixed list, never with the browser's own text.
 import assert from "node:assert/strict";
 import fc from "fast-check";
 import { browserName } from "#platform/values/browser-name.ts";
 import { suite } from "../../../test/harness/suite.ts";
-import { mailTexts } from "./mail-texts.ts";
+import { mailTexts } from "./queue-mail.ts";
 
 const test = suite("names of browsers");
 const webkit = "AppleWebKit/605.1.15 (KHTML, like Gecko)";
 
-test("common browsers are named with their system", () => {
+test("names common browsers with their system", () => {
   for (const [agent, name] of [
     ["Mozilla/5.0 (Windows NT 10.0; Win64; x64; rv:140.0) Gecko/20100101 Firefox/140.0", "Firefox, Windows"],
     [`Mozilla/5.0 (Windows NT 10.0; Win64; x64) ${webkit} Chrome/140.0 Safari/537.36 Edg/140.0`, "Edge, Windows"],
@@ -22,7 +22,7 @@ test("common browsers are named with their system", () => {
     assert.equal(browserName(agent), name);
 });
 
-test("nothing that a stranger's browser says of itself is in a mail", () => {
+test("a mail contains no text from a browser's user agent", () => {
   const words = "Mozilla/5.0 (Your account is locked: https://evil.example/unlock) Chrome/140";
   for (const language of ["en", "de"] as const) {
     const mails = mailTexts(language);

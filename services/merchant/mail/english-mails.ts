@@ -4,98 +4,101 @@ import type { BrowserFacts, MailTexts, MatterFacts } from "./mail-facts.ts";
 
 const browserText = ({ address, agent }: BrowserFacts) =>
   `Address: ${address || "unknown"}. Browser: ${browserName(agent) || "unknown"}.`;
-const why = ({ merchantName }: MatterFacts) =>
-  `You get this mail because you work for ${merchantName}. Choose what you get under Notifications in the console.`;
+const reason = ({ merchantName }: MatterFacts) =>
+  `You receive this mail because you work for ${merchantName}. You can choose your notifications in the console.`;
 const subject = ({ isSandbox, merchantName }: MatterFacts, text: string) =>
   `${isSandbox ? "[Sandbox] " : ""}${merchantName}: ${text}`;
-const world = ({ isSandbox }: MatterFacts) =>
-  isSandbox ? ["This happened in the sandbox: no real money is moved."] : [];
+const sandboxNote = ({ isSandbox }: MatterFacts) =>
+  isSandbox ? ["This happened in the sandbox. No real money is involved."] : [];
 
 export const englishMails: MailTexts = {
   invitation: ({ link, merchantName, role, inviterName }) => {
     const where = merchantName === "" ? "the operators' console" : `the console of ${merchantName}`;
     return {
       subject: `Invitation to ${where}`,
-      paragraphs: [`${inviterName || "An operator"} invites you to ${where}, as ${role}.`],
-      button: { label: "Look at the invitation", url: link },
-      notes: ["The link works once, for seven days. If you do not know who invites you, do nothing."],
+      paragraphs: [`${inviterName || "An operator"} invites you to ${where} with the role ${role}.`],
+      button: { label: "View invitation", url: link },
+      notes: ["The link works once, within seven days. If you do not expect an invitation, ignore this mail."],
     };
   },
   signInLink: ({ link, ...from }) => ({
-    subject: "Your link to sign in",
-    paragraphs: ["Somebody, most likely you, asked for a link to sign in to the console."],
+    subject: "Your sign-in link",
+    paragraphs: ["Use this link to sign in to the console. If you did not request it, ignore this mail."],
     button: { label: "Sign in", url: link },
-    notes: ["The link works once, for 15 minutes, in the browser that asked for it.", browserText(from)],
+    notes: [
+      "The link works once, within 15 minutes, and only in the browser in which you requested it.",
+      browserText(from),
+    ],
   }),
   signInMethodAdded: ({ link, ...from }) => ({
-    subject: "A new way to sign in was added",
+    subject: "New sign-in method",
     paragraphs: [
-      "A passkey or an authenticator app was added to your access to the console.",
-      "If that was not you, remove it at once, end the other sessions, and tell an owner.",
+      "A passkey or an authenticator app was added to your console account.",
+      "If this was not you, remove it now, end your other sessions and inform an owner.",
     ],
-    button: { label: "Look at your access", url: link },
+    button: { label: "Review your account", url: link },
     notes: [browserText(from)],
   }),
   newBrowser: ({ link, ...from }) => ({
-    subject: "Sign-in from another browser",
+    subject: "Sign-in from a new browser",
     paragraphs: [
-      "Somebody signed in to the console as you, from a browser that you have not used for it before.",
-      "If that was not you, end that session at once and tell an owner.",
+      "Your console account was used in a browser that you have not used before.",
+      "If this was not you, end that session now and inform an owner.",
     ],
-    button: { label: "Look at your access", url: link },
+    button: { label: "Review your account", url: link },
     notes: [browserText(from)],
   }),
   disputeOpened: (facts) => ({
-    subject: subject(facts, "a payment is disputed"),
+    subject: subject(facts, "new dispute"),
     paragraphs: [
-      `A buyer disputes a payment (${facts.object}). The amount is held until the dispute ends.`,
-      ...(facts.date === "" ? [] : [`Your evidence is due on ${facts.date}.`]),
-      ...world(facts),
+      `A buyer disputes the payment ${facts.object}. The amount is withheld until the dispute is closed.`,
+      ...(facts.date === "" ? [] : [`Please submit your evidence by ${facts.date}.`]),
+      ...sandboxNote(facts),
     ],
-    button: { label: "Answer the dispute", url: facts.link },
-    notes: [why(facts)],
+    button: { label: "Respond to the dispute", url: facts.link },
+    notes: [reason(facts)],
   }),
   disputeDue: (facts) => ({
-    subject: subject(facts, "evidence for a dispute is due soon"),
+    subject: subject(facts, "dispute evidence due soon"),
     paragraphs: [
-      `Evidence for the dispute ${facts.object} is due on ${facts.date}. Without it the dispute is lost.`,
-      ...world(facts),
+      `Evidence for the dispute ${facts.object} is due on ${facts.date}. Without evidence you lose the dispute.`,
+      ...sandboxNote(facts),
     ],
-    button: { label: "Answer the dispute", url: facts.link },
-    notes: [why(facts)],
+    button: { label: "Respond to the dispute", url: facts.link },
+    notes: [reason(facts)],
   }),
   refundFailed: (facts) => ({
-    subject: subject(facts, "a refund failed"),
-    paragraphs: [`The refund ${facts.object} failed: the buyer has not got the money back.`, ...world(facts)],
-    button: { label: "Look at the refund", url: facts.link },
-    notes: [why(facts)],
+    subject: subject(facts, "refund failed"),
+    paragraphs: [`The refund ${facts.object} failed. The buyer has not received the money.`, ...sandboxNote(facts)],
+    button: { label: "View refund", url: facts.link },
+    notes: [reason(facts)],
   }),
   endpointFailing: (facts) => ({
-    subject: subject(facts, "a webhook endpoint takes no events"),
+    subject: subject(facts, "webhook endpoint failing"),
     paragraphs: [
-      `Your endpoint at ${facts.object} has not taken events for more than an hour.`,
-      "Each one is tried for three days. What was given up by then you send again with one button, when it works.",
-      ...world(facts),
+      `Your endpoint at ${facts.object} has not accepted any events for more than an hour.`,
+      "Each event is retried for three days. Once the endpoint works again, you can resend all failed events at once.",
+      ...sandboxNote(facts),
     ],
-    button: { label: "See what it answers", url: facts.link },
-    notes: [why(facts), "You get at most one such mail a day for an endpoint."],
+    button: { label: "View responses", url: facts.link },
+    notes: [reason(facts), "You receive at most one such mail per endpoint and day."],
   }),
   keyCreated: (facts) => ({
-    subject: subject(facts, "a new API key"),
+    subject: subject(facts, "new API key"),
     paragraphs: [
-      `Somebody made the API key “${facts.object}”. If nobody of you did, revoke it at once.`,
-      ...world(facts),
+      `The API key “${facts.object}” was created. If your team did not create it, revoke it now.`,
+      ...sandboxNote(facts),
     ],
-    button: { label: "Look at the keys", url: facts.link },
-    notes: [why(facts)],
+    button: { label: "View API keys", url: facts.link },
+    notes: [reason(facts)],
   }),
   keyExpiring: (facts) => ({
-    subject: subject(facts, "an API key ends soon"),
+    subject: subject(facts, "API key expires soon"),
     paragraphs: [
-      `The API key “${facts.object}” stops working on ${facts.date}. Make another one before that.`,
-      ...world(facts),
+      `The API key “${facts.object}” expires on ${facts.date}. Please replace it before then.`,
+      ...sandboxNote(facts),
     ],
-    button: { label: "Look at the keys", url: facts.link },
-    notes: [why(facts)],
+    button: { label: "View API keys", url: facts.link },
+    notes: [reason(facts)],
   }),
 };

@@ -4,101 +4,108 @@ import type { BrowserFacts, MailTexts, MatterFacts } from "./mail-facts.ts";
 
 const browserText = ({ address, agent }: BrowserFacts) =>
   `Adresse: ${address || "unbekannt"}. Browser: ${browserName(agent) || "unbekannt"}.`;
-const why = ({ merchantName }: MatterFacts) =>
-  `Sie erhalten diese Mail, weil Sie für ${merchantName} arbeiten. Was Sie erhalten, wählen Sie in der Konsole unter Mitteilungen.`;
+const reason = ({ merchantName }: MatterFacts) =>
+  `Sie erhalten diese E-Mail, weil Sie für ${merchantName} arbeiten. Ihre Mitteilungen wählen Sie in der Konsole aus.`;
 const subject = ({ isSandbox, merchantName }: MatterFacts, text: string) =>
   `${isSandbox ? "[Sandbox] " : ""}${merchantName}: ${text}`;
-const world = ({ isSandbox }: MatterFacts) =>
-  isSandbox ? ["Das geschah in der Sandbox: Echtes Geld wird dabei nicht bewegt."] : [];
+const sandboxNote = ({ isSandbox }: MatterFacts) =>
+  isSandbox ? ["Dies geschah in der Sandbox. Es fließt kein echtes Geld."] : [];
 
 export const germanMails: MailTexts = {
   invitation: ({ link, merchantName, role, inviterName }) => {
     const where = merchantName === "" ? "die Betreiberkonsole" : `die Konsole von ${merchantName}`;
     return {
       subject: `Einladung in ${where}`,
-      paragraphs: [`${inviterName || "Ein Betreiber"} lädt Sie in ${where} ein, als ${role}.`],
+      paragraphs: [`${inviterName || "Ein Betreiber"} lädt Sie in ${where} ein, mit der Rolle ${role}.`],
       button: { label: "Einladung ansehen", url: link },
-      notes: ["Der Link gilt einmal, sieben Tage lang. Wenn Sie nicht wissen, wer Sie einlädt, tun Sie nichts."],
+      notes: [
+        "Der Link ist sieben Tage gültig und funktioniert einmal. Wenn Sie keine Einladung erwarten, ignorieren Sie diese E-Mail.",
+      ],
     };
   },
   signInLink: ({ link, ...from }) => ({
-    subject: "Ihr Link zum Anmelden",
-    paragraphs: ["Jemand, wahrscheinlich Sie, hat um einen Link zum Anmelden in der Konsole gebeten."],
+    subject: "Ihr Anmeldelink",
+    paragraphs: [
+      "Mit diesem Link melden Sie sich in der Konsole an. Wenn Sie ihn nicht angefordert haben, ignorieren Sie diese E-Mail.",
+    ],
     button: { label: "Anmelden", url: link },
-    notes: ["Der Link gilt einmal, 15 Minuten lang, in dem Browser, der darum bat.", browserText(from)],
+    notes: [
+      "Der Link ist 15 Minuten gültig und funktioniert einmal, nur in dem Browser, in dem Sie ihn angefordert haben.",
+      browserText(from),
+    ],
   }),
   signInMethodAdded: ({ link, ...from }) => ({
-    subject: "Ein neuer Weg zum Anmelden",
+    subject: "Neue Anmeldemethode",
     paragraphs: [
-      "Zu Ihrem Zugang zur Konsole kam ein Passkey oder eine Authenticator-App hinzu.",
-      "Wenn Sie das nicht waren: Entfernen Sie ihn sofort, beenden Sie die anderen Sitzungen und sagen Sie es einem Inhaber.",
+      "Ihrem Konsolenkonto wurde ein Passkey oder eine Authenticator-App hinzugefügt.",
+      "Wenn Sie das nicht waren, entfernen Sie diese Anmeldemethode sofort, beenden Sie Ihre anderen Sitzungen und informieren Sie einen Inhaber.",
     ],
-    button: { label: "Zugang ansehen", url: link },
+    button: { label: "Konto prüfen", url: link },
     notes: [browserText(from)],
   }),
   newBrowser: ({ link, ...from }) => ({
-    subject: "Anmeldung aus einem anderen Browser",
+    subject: "Anmeldung in einem neuen Browser",
     paragraphs: [
-      "Jemand hat sich als Sie in der Konsole angemeldet, aus einem Browser, den Sie dafür noch nicht benutzt haben.",
-      "Wenn Sie das nicht waren: Beenden Sie diese Sitzung sofort und sagen Sie es einem Inhaber.",
+      "Ihr Konsolenkonto wurde in einem Browser verwendet, den Sie bisher nicht benutzt haben.",
+      "Wenn Sie das nicht waren, beenden Sie diese Sitzung sofort und informieren Sie einen Inhaber.",
     ],
-    button: { label: "Zugang ansehen", url: link },
+    button: { label: "Konto prüfen", url: link },
     notes: [browserText(from)],
   }),
   disputeOpened: (facts) => ({
-    subject: subject(facts, "eine Zahlung ist bestritten"),
+    subject: subject(facts, "neuer Zahlungsstreit"),
     paragraphs: [
-      `Ein Käufer bestreitet eine Zahlung (${facts.object}). Der Betrag wird einbehalten, bis der Streit endet.`,
-      ...(facts.date === "" ? [] : [`Ihre Belege sind fällig am ${facts.date}.`]),
-      ...world(facts),
+      `Ein Käufer bestreitet die Zahlung ${facts.object}. Der Betrag wird einbehalten, bis der Streit abgeschlossen ist.`,
+      ...(facts.date === "" ? [] : [`Bitte reichen Sie Ihre Belege bis zum ${facts.date} ein.`]),
+      ...sandboxNote(facts),
     ],
-    button: { label: "Antworten", url: facts.link },
-    notes: [why(facts)],
+    button: { label: "Stellung nehmen", url: facts.link },
+    notes: [reason(facts)],
   }),
   disputeDue: (facts) => ({
-    subject: subject(facts, "Belege zu einem Streit sind bald fällig"),
+    subject: subject(facts, "Belege zu einem Zahlungsstreit bald fällig"),
     paragraphs: [
-      `Belege zum Streit ${facts.object} sind fällig am ${facts.date}. Ohne sie ist er verloren.`,
-      ...world(facts),
+      `Die Belege zum Zahlungsstreit ${facts.object} sind am ${facts.date} fällig. Ohne Belege verlieren Sie ihn.`,
+      ...sandboxNote(facts),
     ],
-    button: { label: "Antworten", url: facts.link },
-    notes: [why(facts)],
+    button: { label: "Stellung nehmen", url: facts.link },
+    notes: [reason(facts)],
   }),
   refundFailed: (facts) => ({
-    subject: subject(facts, "eine Erstattung ist gescheitert"),
+    subject: subject(facts, "Erstattung fehlgeschlagen"),
     paragraphs: [
-      `Die Erstattung ${facts.object} ist gescheitert: Der Käufer hat das Geld nicht zurück.`,
-      ...world(facts),
+      `Die Erstattung ${facts.object} ist fehlgeschlagen. Der Käufer hat das Geld nicht erhalten.`,
+      ...sandboxNote(facts),
     ],
     button: { label: "Erstattung ansehen", url: facts.link },
-    notes: [why(facts)],
+    notes: [reason(facts)],
   }),
   endpointFailing: (facts) => ({
-    subject: subject(facts, "ein Webhook-Endpunkt nimmt keine Ereignisse an"),
+    subject: subject(facts, "Webhook-Endpunkt nicht erreichbar"),
     paragraphs: [
       `Ihr Endpunkt bei ${facts.object} hat seit über einer Stunde keine Ereignisse angenommen.`,
-      "Jedes wird drei Tage lang versucht. Was bis dahin aufgegeben wurde, senden Sie mit einem Knopf neu, sobald er wieder geht.",
-      ...world(facts),
+      "Jedes Ereignis wird drei Tage lang erneut gesendet. Sobald der Endpunkt wieder funktioniert, können Sie alle fehlgeschlagenen Ereignisse auf einmal erneut senden.",
+      ...sandboxNote(facts),
     ],
-    button: { label: "Ansehen, was er antwortet", url: facts.link },
-    notes: [why(facts), "Sie bekommen höchstens eine solche E-Mail am Tag je Endpunkt."],
+    button: { label: "Antworten ansehen", url: facts.link },
+    notes: [reason(facts), "Sie erhalten höchstens eine solche E-Mail pro Endpunkt und Tag."],
   }),
   keyCreated: (facts) => ({
-    subject: subject(facts, "ein neuer API-Schlüssel"),
+    subject: subject(facts, "neuer API-Schlüssel"),
     paragraphs: [
-      `Jemand hat den API-Schlüssel „${facts.object}“ angelegt. Wenn es keiner von Ihnen war, sperren Sie ihn sofort.`,
-      ...world(facts),
+      `Der API-Schlüssel „${facts.object}“ wurde angelegt. Wenn das niemand aus Ihrem Team war, sperren Sie ihn sofort.`,
+      ...sandboxNote(facts),
     ],
-    button: { label: "Schlüssel ansehen", url: facts.link },
-    notes: [why(facts)],
+    button: { label: "API-Schlüssel ansehen", url: facts.link },
+    notes: [reason(facts)],
   }),
   keyExpiring: (facts) => ({
-    subject: subject(facts, "ein API-Schlüssel endet bald"),
+    subject: subject(facts, "API-Schlüssel läuft bald ab"),
     paragraphs: [
-      `Der API-Schlüssel „${facts.object}“ endet am ${facts.date}. Legen Sie vorher einen anderen an.`,
-      ...world(facts),
+      `Der API-Schlüssel „${facts.object}“ läuft am ${facts.date} ab. Bitte ersetzen Sie ihn vorher.`,
+      ...sandboxNote(facts),
     ],
-    button: { label: "Schlüssel ansehen", url: facts.link },
-    notes: [why(facts)],
+    button: { label: "API-Schlüssel ansehen", url: facts.link },
+    notes: [reason(facts)],
   }),
 };

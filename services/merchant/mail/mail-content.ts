@@ -1,40 +1,36 @@
-// A mail's content, and how it is drawn as plain text and as HTML: one column, the sender's name and colour, nothing
-// that is loaded from anywhere.
+// Renders a mail's content as plain text and as HTML: one column in the sender's name and colour, without external
+// resources.
 
-/** What it is called, and what it is. */
 export type MailRow = readonly [name: string, value: string];
 
 export interface MailContent {
   readonly subject: string;
   readonly paragraphs: readonly string[];
-  /** Amounts below each other, the last of which is their sum. */
+  /** Amounts; the last one is the total. */
   readonly table?: readonly MailRow[];
   readonly facts?: readonly MailRow[];
   readonly button?: { readonly label: string; readonly url: string };
-  /** Small, at the end. */
+  /** Small print at the end. */
   readonly notes: readonly string[];
-  /** BCP 47, where it is not for people of the consoles. */
+  /** BCP 47; only in mails to buyers. */
   readonly language?: string;
 }
 
-/** Whose mail it is. */
 export interface MailBrand {
   readonly name: string;
   /** `#rrggbb`. */
   readonly color: string;
 }
 
-/** A mail as it is sent. */
 export interface DrawnMail {
   readonly to: string;
   readonly subject: string;
   readonly text: string;
   readonly html: string;
-  /** Where one request ends mails of this kind (RFC 8058); absent: it is transactional. */
+  /** One-click unsubscribe (RFC 8058); absent in transactional mails. */
   readonly unsubscribeUrl?: string;
-  /** In whose name it is sent, from our own address; absent: ours. */
+  /** The sender's display name; absent for our own. */
   readonly senderName?: string;
-  /** Who is answered; absent: whoever sends it. */
   readonly replyTo?: string;
 }
 
@@ -75,7 +71,7 @@ export function drawHtml(content: MailContent, brand: MailBrand): string {
   );
 }
 
-// `align` beside the style: some mail programs know nothing else.
+// `align` in addition to the style, for mail programs that ignore styles.
 const tableStart = `<table role="presentation" width="100%" cellspacing="0" cellpadding="0" style="margin:0 0 24px">`;
 
 function drawTable(rows: readonly MailRow[], isRight: boolean): string {
@@ -86,8 +82,8 @@ function drawTable(rows: readonly MailRow[], isRight: boolean): string {
     const weight = i === rows.length - 1 ? ";font-weight:600" : "";
     const cell = `padding:8px 0;vertical-align:top${weight}${isSum ? ";border-top:2px solid #111827" : ""}`;
     return (
-      `<tr><td align="${start}" style="${cell}">${own(name)}</td>` +
-      `<td align="${end}" style="${cell};white-space:nowrap;padding-${start}:16px">${own(value)}</td></tr>`
+      `<tr><td align="${start}" style="${cell}">${isolate(name)}</td>` +
+      `<td align="${end}" style="${cell};white-space:nowrap;padding-${start}:16px">${isolate(value)}</td></tr>`
     );
   });
   return `${tableStart}${drawn.join("")}</table>`;
@@ -105,8 +101,8 @@ function drawFacts(rows: readonly MailRow[], isRight: boolean): string {
   return `${tableStart}${drawn.join("")}</table>`;
 }
 
-/** Text of another direction than the mail's stays in one piece. */
-function own(text: string): string {
+/** Isolates text of another writing direction. */
+function isolate(text: string): string {
   return `<bdi>${escapeHtml(text)}</bdi>`;
 }
 

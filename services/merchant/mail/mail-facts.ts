@@ -1,30 +1,28 @@
-// What mails are about: the facts that each one's text is made of, and the texts that every language has.
+// The facts that each mail's text needs, and the texts that every language must provide.
 import type { MailContent } from "./mail-content.ts";
 
 export interface InvitationFacts {
   readonly link: string;
-  /** Empty: the installation. */
+  /** Empty for the installation. */
   readonly merchantName: string;
   readonly role: string;
-  /** Empty: an operator. */
+  /** Empty for an operator. */
   readonly inviterName: string;
 }
 
-/** From where something was done. */
 export interface BrowserFacts {
   readonly address: string;
-  /** As the browser says it: no text for a mail (browser-name.ts). */
+  /** The raw user agent, which must not appear in a mail (browser-name.ts). */
   readonly agent: string;
 }
 
-/** What a merchant's people are told about. */
 export interface MatterFacts {
   readonly link: string;
   readonly merchantName: string;
   readonly isSandbox: boolean;
   /** The object's id, or its name. */
   readonly object: string;
-  /** When it is due or over, as `2026-11-25`; empty: nobody knows. */
+  /** The due or expiry date as `2026-11-25`; may be empty. */
   readonly date: string;
 }
 

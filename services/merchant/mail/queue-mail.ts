@@ -1,43 +1,51 @@
-// Queues a mail in the transaction of its cause: drawn and sealed now, sent by jobs/send-mails.ts. Where no mail can be
-// sent nothing is queued.
+// Renders, encrypts and queues a mail in the transaction of its cause; jobs/send-mails.ts sends it.
 import type { Sql } from "#platform/database/database.ts";
 import { clockNow } from "#platform/values/clock.ts";
 import { newId } from "#platform/values/id.ts";
 import type { MerchantContext } from "../context.ts";
+import type { Language } from "../rules/people/person.ts";
 import { insertMail } from "../store/mails.ts";
+import { englishMails } from "./english-mails.ts";
+import { germanMails } from "./german-mails.ts";
 import { type DrawnMail, drawHtml, drawText, type MailBrand, type MailContent } from "./mail-content.ts";
+import type { MailTexts } from "./mail-facts.ts";
 
-/** Whoever is unreachable for a day gets it no more. */
 const dayMs = 86_400_000;
 export const ownBrand: MailBrand = { name: "Tollbooth", color: "#1f2937" };
 
+/** English is the default language. */
+export function mailTexts(language: Language): MailTexts {
+  return language === "de" ? germanMails : englishMails;
+}
+
 export interface NewMail {
-  /** Null: nobody is to get it; the same is written and the same work is done. */
+  /**
+   * Null for an unknown address: the same work is done and a row without content is stored, so timing reveals nothing.
+   */
   readonly to: string | null;
   readonly kind: string;
   readonly content: MailContent;
   readonly brand?: MailBrand;
-  /** Empty or absent: the installation's, or a person's own. */
+  /** Absent for mails of the installation or about a person's own account. */
   readonly merchantId?: string;
-  /** Of a mail to a buyer: it is counted; absent: it is to a person of the consoles. */
+  /** Only for mails to buyers, which are counted. */
   readonly environment?: "sandbox" | "live";
-  /** Who gets it by their role; absent: nobody by that. */
+  /** The person who receives it because of their role. */
   readonly personId?: string;
   readonly objectId?: string;
-  /** What happens twice is told once; absent: each time. */
+  /** Deduplication key. */
   readonly onceKey?: string;
-  /** Absent: it is transactional. */
+  /** Absent in transactional mails. */
   readonly unsubscribeUrl?: string;
-  /** In whose name, and who is answered; absent: ours. */
   readonly senderName?: string;
   readonly replyTo?: string;
-  /** Absent: at once. */
+  /** Default: now. */
   readonly sendAt?: Date;
-  /** When nobody needs it any more; absent: a day after it should have been sent. */
+  /** Default: a day after `sendAt`. */
   readonly giveUpAt?: Date;
 }
 
-/** The caller wakes `mails` after the commit. @returns false: no mail can be sent */
+/** The caller wakes `mails` after the commit. @returns false if no mail server is configured */
 export async function queueMail(
   { vault, canMail }: Pick<MerchantContext, "vault" | "canMail">,
   sql: Sql,
@@ -74,7 +82,7 @@ export async function queueMail(
   return true;
 }
 
-/** What a mail's ciphertext is bound to. */
+/** The vault context of a mail's ciphertext. */
 export function sealContext(id: string): string {
   return `mail:${id}`;
 }

@@ -1,11 +1,10 @@
-// What receipts and links to pay by say, in the languages of the payment page. `{…}` stands for a value that is put in.
+// Texts of receipts and payment links in the languages of the payment page, with `{…}` for values.
 
 export interface ReceiptTexts {
   readonly subject: string;
   readonly refundSubject: string;
   readonly paid: string;
   readonly refunded: string;
-  /** Of the sandbox. */
   readonly test: string;
   readonly total: string;
   readonly refund: string;
@@ -17,7 +16,6 @@ export interface ReceiptTexts {
   readonly seller: string;
   readonly support: string;
   readonly why: string;
-  /** Of a mail with a link to pay by. */
   readonly linkSubject: string;
   readonly request: string;
   readonly pay: string;
@@ -29,8 +27,8 @@ const en: ReceiptTexts = {
   subject: "Your receipt from {merchant}",
   refundSubject: "Your refund from {merchant}",
   paid: "Thank you. You have paid {amount} to {merchant}.",
-  refunded: "{merchant} has refunded {amount} to you. Your bank may take some days to show it.",
-  test: "This was a test: no real money is moved.",
+  refunded: "{merchant} has refunded {amount} to you. It may take a few days to appear on your statement.",
+  test: "This was a test. No real money was charged.",
   total: "Total",
   refund: "Refund",
   for: "For",
@@ -40,20 +38,20 @@ const en: ReceiptTexts = {
   reference: "Reference",
   seller: "Sold by {name}",
   support: "Questions? Write to {email}",
-  why: "You get this mail because this address was given for the payment.",
-  linkSubject: "{merchant} asks for a payment",
-  request: "{merchant} asks you to pay {amount}.",
+  why: "You receive this mail because this address was entered for the payment.",
+  linkSubject: "Payment request from {merchant}",
+  request: "{merchant} requests a payment of {amount}.",
   pay: "Pay {amount}",
-  until: "Works until",
-  linkWhy: "You get this mail because {merchant} sent it to this address. If you expect none from them, do nothing.",
+  until: "Valid until",
+  linkWhy: "{merchant} sent this payment request to your address. If you do not expect it, ignore this mail.",
 };
 
 const de: ReceiptTexts = {
   subject: "Ihr Beleg von {merchant}",
   refundSubject: "Ihre Erstattung von {merchant}",
   paid: "Vielen Dank. Sie haben {amount} an {merchant} bezahlt.",
-  refunded: "{merchant} hat Ihnen {amount} erstattet. Bis Ihre Bank das zeigt, können einige Tage vergehen.",
-  test: "Das war ein Test: Echtes Geld wird dabei nicht bewegt.",
+  refunded: "{merchant} hat Ihnen {amount} erstattet. Bis zur Gutschrift können einige Tage vergehen.",
+  test: "Das war ein Test. Es wurde kein echtes Geld abgebucht.",
   total: "Gesamt",
   refund: "Erstattung",
   for: "Zweck",
@@ -63,13 +61,13 @@ const de: ReceiptTexts = {
   reference: "Referenz",
   seller: "Verkauft von {name}",
   support: "Fragen? Schreiben Sie an {email}",
-  why: "Sie erhalten diese Mail, weil diese Adresse bei der Zahlung angegeben wurde.",
+  why: "Sie erhalten diese E-Mail, weil diese Adresse bei der Zahlung angegeben wurde.",
   linkSubject: "{merchant} bittet um eine Zahlung",
-  request: "{merchant} bittet Sie, {amount} zu bezahlen.",
+  request: "{merchant} bittet Sie um eine Zahlung von {amount}.",
   pay: "{amount} bezahlen",
   until: "Gültig bis",
   linkWhy:
-    "Sie erhalten diese Mail, weil {merchant} sie an diese Adresse geschickt hat. Wenn Sie von dort keine erwarten, tun Sie nichts.",
+    "{merchant} hat diese Zahlungsanfrage an Ihre Adresse gesendet. Wenn Sie sie nicht erwarten, ignorieren Sie diese E-Mail.",
 };
 
 const fr: ReceiptTexts = {
@@ -260,7 +258,7 @@ const ar: ReceiptTexts = {
   linkWhy: "وصلتك هذه الرسالة لأن {merchant} أرسلها إلى هذا العنوان. إن لم تكن تتوقعها فلا تفعل شيئًا.",
 };
 
-/** By the language's subtag. */
+/** By language subtag. */
 export const receiptTexts: ReadonlyMap<string, ReceiptTexts> = new Map(
   Object.entries({ en, de, fr, es, it, nl, pl, pt, ja, ar }),
 );

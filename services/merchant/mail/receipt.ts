@@ -1,13 +1,12 @@
-// Mails to buyers, in the language of their session and in the merchant's name. A receipt says what was paid or given
-// back and has no link: nothing in it opens a session. The other one asks to pay, by a link that is made for it.
-// Of a sandbox payment both name ids in place of the shop's own texts (brand.ts says why).
+// Mails to buyers in the language of their session: receipts, which contain no link, and payment requests.
+// In the sandbox both show ids instead of the shop's texts (see brand.ts).
 import { cardNetworks, currencyExponent } from "#platform/values/money.ts";
 import type { MailContent } from "./mail-content.ts";
 import { type ReceiptTexts, receiptTexts } from "./receipt-texts.ts";
 
 export interface ReceiptFacts {
   readonly merchantName: string;
-  /** Registered, as the seller; may be empty. */
+  /** May be empty. */
   readonly legalName: string;
   readonly supportEmail: string;
   readonly isSandbox: boolean;
@@ -29,7 +28,7 @@ export interface ReceiptFacts {
 export function receiptMail(facts: ReceiptFacts): MailContent {
   const { tag, texts } = languageOf(facts.locale);
   const { merchantName: merchant, isSandbox, isRefund, supportEmail, legalName } = facts;
-  // The lines of a refund are ids.
+  // A refund's lines are ids, not texts of the shop.
   const lines = isSandbox && !isRefund ? [] : facts.lines;
   const amount = (minorUnits: bigint) => amountText(minorUnits, facts.currency, tag);
   const subject = fill(isRefund ? texts.refundSubject : texts.subject, { merchant });
@@ -104,7 +103,7 @@ function factsOf(facts: ReceiptFacts, tag: string, texts: ReceiptTexts): [string
   ];
 }
 
-/** The session's language, with its own region's way of writing; English for one that we have not. */
+/** The session's locale if its language has texts, otherwise English. */
 function languageOf(locale: string): { readonly tag: string; readonly texts: ReceiptTexts } {
   const [language = ""] = locale.toLowerCase().split(/[-_]/);
   const texts = receiptTexts.get(language);
@@ -120,7 +119,7 @@ function fill(text: string, values: Readonly<Record<string, string>>): string {
   return text.replace(/\{(\w+)\}/g, (all, name: string) => values[name] ?? all);
 }
 
-/** Text, not a division: no amount passes through a fraction. */
+/** Builds the decimal as text: no amount becomes a floating-point number. */
 function amountText(minorUnits: bigint, currency: string, tag: string): string {
   const exponent = currencyExponent(currency) ?? 2;
   const digits = { minimumFractionDigits: exponent, maximumFractionDigits: exponent };
@@ -130,7 +129,7 @@ function amountText(minorUnits: bigint, currency: string, tag: string): string {
   return format.format((exponent === 0 ? whole : `${whole}.${padded.slice(-exponent)}`) as `${number}`);
 }
 
-/** The reader's place is not known, so it is UTC, and says so. */
+/** The reader's time zone is unknown, so the text is in UTC and names it. */
 function dateText(at: Date, tag: string): string {
   const format = new Intl.DateTimeFormat(tag, { dateStyle: "long", timeStyle: "short", timeZone: "UTC" });
   return `${format.format(at)} UTC`;

@@ -1,5 +1,4 @@
-// Sends mails to one SMTP server. On the way there they are encrypted, but on this machine; whatever they refer to is
-// never fetched.
+// Sends mails to one SMTP server, with TLS unless the server is on this machine. It never fetches referenced content.
 import { createTransport } from "nodemailer";
 import type { DrawnMail } from "./mail-content.ts";
 
@@ -11,12 +10,12 @@ export interface MailServer {
   send(id: string, mail: DrawnMail): Promise<void>;
 }
 
-/** The server's own word that this mail will never be taken; anything else may pass. */
+/** The server permanently refused this mail. */
 export class MailRefused extends Error {
   override name = "MailRefused";
 }
 
-/** @param url smtp:// (STARTTLS, but on this machine) or smtps://, with a login if one is needed */
+/** @param url smtp:// (STARTTLS, except on this machine) or smtps://, with an optional login */
 export function mailServer(url: string, from: string): MailServer {
   const { protocol, hostname, port, username, password } = new URL(url);
   const isSecure = protocol === "smtps:";
@@ -59,7 +58,7 @@ export function mailServer(url: string, from: string): MailServer {
   };
 }
 
-/** A 5xx about this mail: its recipient or its content. One about the login says nothing of the mail. */
+/** A 5xx about the recipient or content. A 5xx about the login does not concern the mail. */
 function isRefusal(error: unknown): boolean {
   if (!(error instanceof Error) || !("code" in error) || !("responseCode" in error)) return false;
   const isOfMail = error.code === "EENVELOPE" || error.code === "EMESSAGE";

@@ -1,5 +1,4 @@
-// Links that end a kind of mail with one request and without a sign-in (RFC 8058): they name whose, of which merchant
-// and what, under a MAC, so that nobody ends another one's mails.
+// Tokens of one-click unsubscribe links (RFC 8058): person, merchant and kind under a MAC, so they cannot be forged.
 import { type HashKeys, sameSecret } from "#platform/secrets/vault.ts";
 import { isKind, type NotificationKind } from "../rules/people/notifications.ts";
 
@@ -16,7 +15,7 @@ export function unsubscribeToken(hashKeys: HashKeys, { personId, merchantId, kin
   return `${text}.${hashKeys.hash(signed(text)).hash.toString("base64url")}`;
 }
 
-/** @returns undefined: it is none of ours */
+/** @returns undefined if the token is invalid */
 export function readUnsubscribeToken(hashKeys: HashKeys, token: string): Subscription | undefined {
   const [personId = "", merchantId = "", kind = "", mac = "", ...rest] = token.split(".");
   const received = Buffer.from(mac, "base64url");

@@ -1,11 +1,10 @@
-// What a browser answers to a passkey's challenge, read from its JSON: the fields that are verified, each of its type.
-// Whatever else stands there is left out.
+// Parses a browser's WebAuthn response: checks the type of the fields that are verified and drops all others.
 import type { AuthenticationResponseJSON, RegistrationResponseJSON } from "@simplewebauthn/server";
 
 const transportsMax = 10;
 const base64url = /^[A-Za-z0-9_-]{1,16384}$/;
 
-/** @returns undefined: it is no answer of a passkey that was made */
+/** @returns undefined if it is not a registration response */
 export function readRegistration(json: string): RegistrationResponseJSON | undefined {
   const read = readCredential(json);
   const clientDataJSON = textIn(read?.response, "clientDataJSON");
@@ -17,7 +16,7 @@ export function readRegistration(json: string): RegistrationResponseJSON | undef
   };
 }
 
-/** @returns undefined: it is no answer of a passkey that signed */
+/** @returns undefined if it is not an assertion response */
 export function readAssertion(json: string): AuthenticationResponseJSON | undefined {
   const read = readCredential(json);
   const clientDataJSON = textIn(read?.response, "clientDataJSON");

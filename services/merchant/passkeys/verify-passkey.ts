@@ -1,5 +1,5 @@
-// Verifies passkeys (WebAuthn level 3) for a door: its origin and host, the challenge that was given, and that the
-// authenticator made sure of its user. Nothing here reads or writes a row, and nothing goes over the network.
+// Verifies passkeys (WebAuthn level 3) for a console: its origin and host, the challenge, and user verification.
+// It uses neither the database nor the network.
 import {
   type AuthenticationResponseJSON,
   generateAuthenticationOptions,
@@ -13,10 +13,10 @@ import type { OpenDoor } from "../rules/people/door.ts";
 import { challengeMs } from "../rules/people/session.ts";
 import type { Passkey } from "../store/people/passkeys.ts";
 
-/** EdDSA, ES256 and RS256: what browsers have. */
+/** EdDSA, ES256 and RS256, the algorithms of browsers. */
 const algorithms = [-8, -7, -257];
 
-/** Why it proves nothing, for logs; never for whoever sent it. */
+/** The message is for logs only, never for the caller. */
 export class PasskeyRefused extends Error {
   override name = "PasskeyRefused";
 }
@@ -27,7 +27,7 @@ export interface PasskeyOwner {
   readonly name: string;
 }
 
-/** What the browser makes a passkey by, as JSON, with the challenge in it. */
+/** Options for the browser to create a passkey, as JSON with the challenge. */
 export async function registrationOptions(
   { rpId }: OpenDoor,
   owner: PasskeyOwner,
@@ -48,7 +48,7 @@ export async function registrationOptions(
   return { challenge: options.challenge, json: JSON.stringify(options) };
 }
 
-/** What the browser signs by. @param known of one person; empty: whichever the browser has */
+/** Options for the browser to sign. @param known a person's passkeys; empty allows any passkey of the browser */
 export async function assertionOptions(
   { rpId }: OpenDoor,
   known: readonly Pick<Passkey, "credentialId" | "transports">[] = [],
@@ -62,7 +62,7 @@ export async function assertionOptions(
   return { challenge: options.challenge, json: JSON.stringify(options) };
 }
 
-/** The new passkey. @throws PasskeyRefused */
+/** @throws PasskeyRefused */
 export async function verifyNewPasskey(
   { origin, rpId }: OpenDoor,
   challenge: string,
@@ -81,7 +81,7 @@ export async function verifyNewPasskey(
   });
   if (!verified.verified) throw new PasskeyRefused("the new passkey's signature is wrong");
   const { id, publicKey, counter } = verified.registrationInfo.credential;
-  if (id !== answer.id) throw new PasskeyRefused("the new passkey has another id than its answer says");
+  if (id !== answer.id) throw new PasskeyRefused("the new passkey's id differs from its response's id");
   return {
     credentialId: Buffer.from(id, "base64url"),
     publicKey: Buffer.from(publicKey),
@@ -90,7 +90,7 @@ export async function verifyNewPasskey(
   };
 }
 
-/** How often the passkey has signed now. @throws PasskeyRefused */
+/** @returns the passkey's new counter @throws PasskeyRefused */
 export async function verifyAssertion(
   { origin, rpId }: OpenDoor,
   challenge: string,
@@ -99,7 +99,7 @@ export async function verifyAssertion(
 ): Promise<number> {
   const { userHandle } = answer.response;
   if (userHandle !== undefined && Buffer.from(userHandle, "base64url").toString() !== passkey.personId) {
-    throw new PasskeyRefused("the passkey says to be another person's");
+    throw new PasskeyRefused("the passkey belongs to another person");
   }
   const verified = await unlessRefused(() =>
     verifyAuthenticationResponse({
@@ -116,20 +116,20 @@ export async function verifyAssertion(
 }
 
 /**
- * Nobody asked who made the authenticator. A certificate that is sent all the same would be looked up at an address
- * that it names itself.
+ * We request no attestation. The library would check an unrequested certificate's revocation list over the network, at
+ * a URL from that certificate.
  */
 function assertNoAttestation({ response }: RegistrationResponseJSON): void {
   const attestation = decodeAttestationObject(new Uint8Array(Buffer.from(response.attestationObject, "base64url")));
   const isSelfSigned = attestation.get("fmt") === "packed" && attestation.get("attStmt").get("x5c") === undefined;
-  if (attestation.get("fmt") !== "none" && !isSelfSigned) throw new Error("it comes with a certificate");
+  if (attestation.get("fmt") !== "none" && !isSelfSigned) throw new Error("attestation with a certificate");
 }
 
 async function unlessRefused<T>(verify: () => Promise<T>): Promise<T> {
   try {
     return await verify();
   } catch (error) {
-    throw new PasskeyRefused(error instanceof Error ? error.message : "it cannot be read", { cause: error });
+    throw new PasskeyRefused(error instanceof Error ? error.message : "unreadable response", { cause: error });
   }
 }
 

@@ -1,4 +1,4 @@
-// merchant.v1.ApiKeyService: every method in its order.
+// merchant.v1.ApiKeyService.
 import { timestampDate } from "@bufbuild/protobuf/wkt";
 import type { ServiceImpl } from "@connectrpc/connect";
 import { callContext } from "#platform/values/call-context.ts";
@@ -14,7 +14,7 @@ import { toApiKey, toKeyNetwork } from "../messages.ts";
 import { listNetworks } from "../store/api-key-networks.ts";
 import { findKey, listKeys } from "../store/api-keys.ts";
 
-// What the list answered before it had pages, so that a caller who knows none misses nothing now.
+// The list's size before it had pages, for callers that do not page.
 const keysPageDefault = 200;
 
 export function apiKeysRpc(context: MerchantContext): ServiceImpl<typeof ApiKeyService> {
@@ -35,7 +35,7 @@ export function apiKeysRpc(context: MerchantContext): ServiceImpl<typeof ApiKeyS
       const page = { limit: limit || keysPageDefault, offset: Number(offset), afterId, now };
       const isKey = afterId === "" || isId("apiKey", afterId);
       const found = isKey && (await context.db.snapshot((sql) => listKeys(sql, { merchantId, environment }, page)));
-      if (!found) throw invalid("after", "is none of these keys");
+      if (!found) throw invalid("after", "must be the id of one of these keys");
       const apiKeys = found.keys.map((key) => toApiKey(key, now));
       return { apiKeys, total: BigInt(found.total), offset: BigInt(found.offset) };
     },
@@ -69,7 +69,7 @@ export function apiKeysRpc(context: MerchantContext): ServiceImpl<typeof ApiKeyS
   };
 }
 
-/** The API key on whose behalf the call is made; undefined: an operator's call, or a person's at a console. */
+/** The API key that the call acts for; undefined for an operator or a person of a console. */
 function callingKey(): string | undefined {
   const actor = callContext.getStore()?.actor ?? "";
   return actor.startsWith("ak_") ? actor : undefined;

@@ -1,4 +1,4 @@
-// merchant.v1.AuditService: the audit log, with its chains, and the log of API requests.
+// merchant.v1.AuditService: the audit log, its chains, and the log of API requests.
 import { timestampDate, timestampFromDate } from "@bufbuild/protobuf/wkt";
 import type { ServiceImpl } from "@connectrpc/connect";
 import type { Database } from "#platform/database/database.ts";
@@ -36,7 +36,7 @@ export function auditRpc(db: Database): ServiceImpl<typeof AuditService> {
       return { merchantIds: await chainsAfter(db, afterMerchantId, chainsPage) };
     },
     async listAuditLinks({ merchantId, afterSequence }) {
-      // Before the links: a link that is appended meanwhile is no missing tail.
+      // Read before the links: otherwise a link appended in between would look like a missing tail.
       const head = await readHead(db, merchantId);
       const links = await linksAfter(db, merchantId, afterSequence, linksPage + 1);
       return {

@@ -1,33 +1,41 @@
-// merchant.v1.ConnectorService: every method in its order.
+// merchant.v1.ConnectorService.
 import type { ServiceImpl } from "@connectrpc/connect";
-import { invalid } from "#platform/values/failure.ts";
+import { Failure, invalid } from "#platform/values/failure.ts";
 import type { ConnectorService, GetConnectorAccountRequest } from "#proto/merchant/v1/merchant_pb.ts";
 import type { MerchantContext } from "../context.ts";
-import { type AccountName, activeAccounts, namedAccounts } from "../flows/find-account.ts";
+import { changeConnector, deactivateAccount, saveAccount } from "../flows/manage-connector.ts";
 import { unsealCredentials } from "../flows/open-account.ts";
-import { deactivateAccount, saveAccount } from "../flows/save-account.ts";
-import { changeConnector } from "../flows/update-connector.ts";
 import { toConnector, toConnectorAccount } from "../messages.ts";
-import { type AccountRow, listConnectors } from "../store/connectors.ts";
+import { chooseConnector } from "../rules/connector-choice.ts";
+import {
+  type AccountRow,
+  findAccountById,
+  findAccountsByExternal,
+  findCandidates,
+  listConnectors,
+} from "../store/connectors.ts";
 
 export function connectorsRpc(context: MerchantContext): ServiceImpl<typeof ConnectorService> {
-  const opened = (account: AccountRow) => ({
-    account: toConnectorAccount(account, unsealCredentials(context.vault, account)),
-  });
+  const { db, vault } = context;
+  const opened = (account: AccountRow) => ({ account: toConnectorAccount(account, unsealCredentials(vault, account)) });
   return {
     async listConnectors({ merchantId, environment }) {
-      return { connectors: (await listConnectors(context.db, merchantId, environment)).map(toConnector) };
+      return { connectors: (await listConnectors(db, merchantId, environment)).map(toConnector) };
     },
     async updateConnector({ merchantId, environment, connectorId, selectedSurface, makeDefault }) {
       const change = { merchantId, environment, connectorId, selectedSurface, makePrimary: makeDefault };
       return { connector: toConnector(await changeConnector(context, change)) };
     },
     async getActiveConnectorAccount({ merchantId, environment }) {
-      const { account, fallbacks } = await activeAccounts(context.db, merchantId, environment);
-      return { ...opened(account), fallbacks: fallbacks.map((each) => opened(each).account) };
+      const found = await findCandidates(db, merchantId, environment);
+      if (!found) throw new Failure("NOT_FOUND");
+      const choice = chooseConnector(found.merchantStatus, found.accounts);
+      if (choice.kind === "refused") throw new Failure(choice.reason);
+      return { ...opened(choice.account), fallbacks: choice.fallbacks.map((each) => opened(each).account) };
     },
     async getConnectorAccount(request) {
-      const [account, other] = await namedAccounts(context.db, accountName(request));
+      const [account, other] = await findAccounts(context, request);
+      if (!account) throw new Failure("NOT_FOUND");
       const otherEnvironment = other && opened(other).account;
       return { ...opened(account), ...(otherEnvironment && { otherEnvironment }) };
     },
@@ -40,8 +48,10 @@ export function connectorsRpc(context: MerchantContext): ServiceImpl<typeof Conn
   };
 }
 
-function accountName(request: GetConnectorAccountRequest): AccountName {
-  if (request.by.case === "connectorId") return { id: request.by.value };
-  if (request.by.case === "external") return request.by.value;
-  throw invalid("by", "is required");
+/** By our id one account; by the processor's name for it at most one of each environment. */
+async function findAccounts({ db }: MerchantContext, { by }: GetConnectorAccountRequest): Promise<AccountRow[]> {
+  if (by.case === "external") return await findAccountsByExternal(db, by.value.connector, by.value.externalAccountId);
+  if (by.case !== "connectorId") throw invalid("by", "is required");
+  const account = await findAccountById(db, by.value);
+  return account ? [account] : [];
 }

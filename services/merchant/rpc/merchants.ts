@@ -1,12 +1,11 @@
-// merchant.v1.MerchantService: every method in its order; what stands behind each is in flows/ and store/.
+// merchant.v1.MerchantService.
 import type { ServiceImpl } from "@connectrpc/connect";
 import { keysetPage } from "#platform/lists/cursor.ts";
 import { Failure } from "#platform/values/failure.ts";
-import { Environment, type MerchantService, type UpdateMerchantStateRequest } from "#proto/merchant/v1/merchant_pb.ts";
+import { Environment, type MerchantService } from "#proto/merchant/v1/merchant_pb.ts";
 import type { MerchantContext } from "../context.ts";
 import { createMerchant } from "../flows/create-merchant.ts";
-import { updateBranding } from "../flows/update-branding.ts";
-import { updateProfile, updateStanding } from "../flows/update-merchant.ts";
+import { updateBranding, updateProfile, updateStanding } from "../flows/update-merchant.ts";
 import { omitUndefined, toBranding, toMerchant } from "../messages.ts";
 import type { MerchantStatus } from "../rules/profile.ts";
 import { readBranding } from "../store/brandings.ts";
@@ -27,7 +26,8 @@ export function merchantsRpc(context: MerchantContext): ServiceImpl<typeof Merch
       return { merchant: toMerchant(merchant, isSandbox ? await findSandboxProfile(em, merchantId) : merchant) };
     },
     async listMerchants({ status, pageSize, pageToken }) {
-      const filter = { status: statusNamed(status) };
+      // The proto's rule admits no other value.
+      const filter = { status: (status || undefined) as MerchantStatus | undefined };
       const { page, nextPageToken } = await keysetPage("merchant", { pageToken, limit: pageSize }, (id, limit) =>
         listMerchants(context.db.em(), { ...filter, beforeId: id || undefined, limit }),
       );
@@ -40,10 +40,10 @@ export function merchantsRpc(context: MerchantContext): ServiceImpl<typeof Merch
       const { merchant, profile } = await updateProfile(context, { merchantId, environment }, change, home);
       return { merchant: toMerchant(merchant, profile) };
     },
-    async updateMerchantState(request) {
-      const { refundsEnabled, failoverEnabled, reason } = request;
-      const change = omitUndefined({ status: fromStatus(request), refundsEnabled, failoverEnabled });
-      return { merchant: toMerchant(await updateStanding(context, request.merchantId, change, reason)) };
+    async updateMerchantState({ merchantId, status, refundsEnabled, failoverEnabled, reason }) {
+      // The proto's rule admits no other value.
+      const change = omitUndefined({ status: status as MerchantStatus | undefined, refundsEnabled, failoverEnabled });
+      return { merchant: toMerchant(await updateStanding(context, merchantId, change, reason)) };
     },
     async getBranding({ merchantId, environment }) {
       const branding = await readBranding(context.db, merchantId, environment);
@@ -52,19 +52,8 @@ export function merchantsRpc(context: MerchantContext): ServiceImpl<typeof Merch
       return { branding: toBranding(branding), merchantName, legalName, merchantStatus };
     },
     async updateBranding({ merchantId, environment, $typeName: _, $unknown: __, ...change }) {
-      return {
-        branding: toBranding(await updateBranding(context, { merchantId, environment }, omitUndefined(change))),
-      };
+      const branding = await updateBranding(context, { merchantId, environment }, omitUndefined(change));
+      return { branding: toBranding(branding) };
     },
   };
-}
-
-function fromStatus(request: UpdateMerchantStateRequest): MerchantStatus | undefined {
-  const statuses: readonly MerchantStatus[] = ["active", "suspended", "closed"];
-  return statuses.find((status) => status === request.status);
-}
-
-function statusNamed(text: string): MerchantStatus | undefined {
-  const statuses: readonly MerchantStatus[] = ["pending", "active", "suspended", "closed"];
-  return statuses.find((status) => status === text);
 }

@@ -1,8 +1,8 @@
-// merchant.v1.PeopleService: every method in its order; what stands behind each is in flows/people/.
+// merchant.v1.PeopleService.
 import type { ServiceImpl } from "@connectrpc/connect";
 import type { PeopleService, Door as WireDoor } from "#proto/merchant/v1/people_pb.ts";
 import type { MerchantContext } from "../context.ts";
-import { removeMember, revokeInvitation, updateMember } from "../flows/people/change-member.ts";
+import { removeMember, resetAccess, revokeInvitation, updateMember } from "../flows/people/change-member.ts";
 import { inviteMember } from "../flows/people/invite-member.ts";
 import { listNames, listPeople } from "../flows/people/list-people.ts";
 import type { TeamScope } from "../flows/people/manage-people.ts";
@@ -14,7 +14,6 @@ import {
   readViews,
   saveView,
 } from "../flows/people/own-choices.ts";
-import { resetAccess } from "../flows/people/reset-access.ts";
 import { fromDoor, toInvitation, toMember, toPerson } from "../people-messages.ts";
 import { rightsOf } from "../rules/people/roles.ts";
 

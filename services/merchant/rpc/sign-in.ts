@@ -1,4 +1,4 @@
-// merchant.v1.SignInService: every method in its order; what stands behind each is in flows/sign-in/.
+// merchant.v1.SignInService.
 import { timestampFromDate } from "@bufbuild/protobuf/wkt";
 import type { ServiceImpl } from "@connectrpc/connect";
 import type { SignInService } from "#proto/merchant/v1/people_pb.ts";

@@ -1,5 +1,4 @@
-// Where a live key may be used from (docs/contract.md §7): ranges of addresses in one form; none means everywhere.
-// Pure.
+// The address ranges that a live key may be used from (docs/contract.md §7); an empty list allows every address.
 import {
   addressBytes,
   type Cidr,
@@ -10,13 +9,13 @@ import {
   plainRange,
 } from "#platform/values/address-range.ts";
 
-/** Ranges of one key: more is a network plan, and each is looked at with every request. */
+/** Limit per key; every request is compared with each range. */
 export const allowedIpsMax = 20;
-// A wider range keeps nobody out. The largest blocks that one company was ever given are an IPv4 /8 and an IPv6 /19.
+// A wider range is no real limit. The largest blocks of one company are an IPv4 /8 and an IPv6 /19.
 const widest4 = 8;
 const widest6 = 16;
 
-/** What the caller wrote for one of its ranges, or why it is none, in words for the caller. */
+/** The canonical range, or the problem as a text for the caller. */
 export function readRange(text: string): { readonly range: string } | { readonly problem: string } {
   const range = rangeOf(text);
   if (!range) return { problem: "must be an IP address, or a range of them as 203.0.113.0/24 or 2001:db8::/32" };
@@ -33,17 +32,13 @@ export function readRange(text: string): { readonly range: string } | { readonly
   return { range: cidrText(range) };
 }
 
-/**
- * True when every address of the ranges is also one of the limit's, each range within one of them. No ranges are every
- * address.
- */
+/** Whether each range is within one range of the limit. An empty list means every address. */
 export function isLimitedBy(ranges: readonly string[], limit: readonly string[]): boolean {
   if (limit.length === 0) return true;
   const outer = limit.map(parseCidr);
   return ranges.length > 0 && ranges.map(parseCidr).every((inner) => outer.some((each) => isWithin(inner, each)));
 }
 
-/** True when they are the same, in whatever order. */
 export function isSameList(one: readonly string[], other: readonly string[]): boolean {
   return new Set(one).symmetricDifference(new Set(other)).size === 0;
 }

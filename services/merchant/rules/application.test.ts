@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { suite } from "../../../test/harness/suite.ts";
-import { type ApplicationFields, decideApplication, fieldViolations, isOver, missingFields } from "./application.ts";
+import { type ApplicationFields, decideApplication, fieldViolations, isExpired, missingFields } from "./application.ts";
 
 const test = suite("onboarding applications");
 const whole: ApplicationFields = {
@@ -11,7 +11,7 @@ const whole: ApplicationFields = {
   currencyCode: "EUR",
 };
 
-test("every command in every status moves, changes nothing or is refused, as decided", () => {
+test("each command in each status moves, changes nothing or is refused", () => {
   const statuses = ["draft", "submitted", "approved", "rejected"] as const;
   const outcome = (command: "submit" | "approve" | "reject") =>
     statuses.map((status) => {
@@ -23,7 +23,7 @@ test("every command in every status moves, changes nothing or is refused, as dec
   assert.deepEqual(outcome("reject"), ["refused", "rejected", "refused", "unchanged"]);
 });
 
-test("each missing field is named once, a blank one too", () => {
+test("names each missing or blank field once", () => {
   assert.deepEqual(missingFields(whole), []);
   const names = ["applicant_email", "legal_name", "trading_name", "country_code", "currency_code"];
   const empty = { applicantEmail: "", legalName: " ", tradingName: "", countryCode: "", currencyCode: "" };
@@ -33,7 +33,7 @@ test("each missing field is named once, a blank one too", () => {
   );
 });
 
-test("a draft may be empty, but what is there must be possible", () => {
+test("a draft may be empty, but its filled fields must be valid", () => {
   const empty = { applicantEmail: "", legalName: "", tradingName: "", countryCode: "", currencyCode: "" };
   assert.deepEqual(fieldViolations(empty), []);
   assert.deepEqual(fieldViolations(whole), []);
@@ -44,15 +44,15 @@ test("a draft may be empty, but what is there must be possible", () => {
   );
 });
 
-test("a draft is over after 30 days, and what was submitted never", () => {
+test("a draft expires after 30 days, a submitted application never", () => {
   const createdAt = new Date("2026-01-01T12:00:00Z");
   const [before, after] = [new Date("2026-01-31T11:59:59Z"), new Date("2026-01-31T12:00:00Z")];
   assert.deepEqual(
-    [isOver({ status: "draft", createdAt }, before), isOver({ status: "draft", createdAt }, after)],
+    [isExpired({ status: "draft", createdAt }, before), isExpired({ status: "draft", createdAt }, after)],
     [false, true],
   );
   for (const status of ["submitted", "approved", "rejected"] as const)
-    assert.equal(isOver({ status, createdAt }, after), false, status);
+    assert.equal(isExpired({ status, createdAt }, after), false, status);
 });
 
 test.run();

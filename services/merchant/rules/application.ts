@@ -1,5 +1,4 @@
-// The onboarding application (docs/contract.md §8): its states, who moves it, and what must be there before it is
-// submitted. Pure.
+// The onboarding application (docs/contract.md §8): its state machine, and the fields required before submission.
 import { isEmail } from "#platform/values/email.ts";
 import type { Violation } from "#platform/values/failure.ts";
 import { homeViolations } from "./profile.ts";
@@ -15,7 +14,7 @@ export interface ApplicationFields {
   readonly currencyCode: string;
 }
 
-/** A move, no move because the command was carried out before, or a refusal in words. */
+/** `unchanged`: the command was executed before. */
 export type Decision =
   | { readonly kind: "moved"; readonly to: ApplicationStatus }
   | { readonly kind: "unchanged" }
@@ -45,26 +44,26 @@ const table: { readonly [C in ApplicationCommand]: { readonly [S in ApplicationS
   },
 };
 
-/** A draft that nobody submitted in this time is over (docs/contract.md §8). */
+/** Days until an unsubmitted draft expires (docs/contract.md §8). */
 export const draftDays = 30;
 const dayMs = 86_400_000;
 
-/** True for a draft whose time is over; it may still be stored. */
-export function isOver({ status, createdAt }: { status: ApplicationStatus; createdAt: Date }, now: Date): boolean {
+/** An expired draft may still be stored. */
+export function isExpired({ status, createdAt }: { status: ApplicationStatus; createdAt: Date }, now: Date): boolean {
   return status === "draft" && now.getTime() - createdAt.getTime() >= draftDays * dayMs;
 }
 
-/** What the command does to an application in this status. */
 export function decideApplication(status: ApplicationStatus, command: ApplicationCommand): Decision {
   return table[command][status];
 }
 
-/** One violation per field that is missing. */
 export function missingFields(fields: ApplicationFields): Violation[] {
-  return named(fields).flatMap(([field, value]) => (value.trim() === "" ? [{ field, problem: "is required" }] : []));
+  return entriesOf(fields).flatMap(([field, value]) =>
+    value.trim() === "" ? [{ field, problem: "is required" }] : [],
+  );
 }
 
-/** What is wrong with the fields that are there; a draft may leave any of them empty. */
+/** Violations of filled fields; a draft may leave any field empty. */
 export function fieldViolations(fields: ApplicationFields): Violation[] {
   const found: Violation[] = [];
   if (fields.applicantEmail !== "" && !isEmail(fields.applicantEmail)) {
@@ -72,11 +71,11 @@ export function fieldViolations(fields: ApplicationFields): Violation[] {
   }
   const home = { country: fields.countryCode, currency: fields.currencyCode };
   const wrong = homeViolations(home, { country: "country_code", currency: "currency_code" });
-  const filled = new Set(named(fields).flatMap(([field, value]) => (value === "" ? [] : [field])));
+  const filled = new Set(entriesOf(fields).flatMap(([field, value]) => (value === "" ? [] : [field])));
   return [...found, ...wrong.filter((violation) => filled.has(violation.field))];
 }
 
-function named(fields: ApplicationFields): [string, string][] {
+function entriesOf(fields: ApplicationFields): [string, string][] {
   return [
     ["applicant_email", fields.applicantEmail],
     ["legal_name", fields.legalName],

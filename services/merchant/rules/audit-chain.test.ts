@@ -56,7 +56,7 @@ const broken = (links: readonly Link[], heads: readonly ChainPosition[] = []) =>
   return found ?? missingTail(position, heads);
 };
 
-test("the hash is the one that its description gives, calculated by hand", () => {
+test("computes the documented hash", () => {
   const field = (value: string) => {
     const bytes = Buffer.from(value);
     return `${bytes.length.toString(16).padStart(8, "0")}${bytes.toString("hex")}`;
@@ -72,7 +72,7 @@ test("the hash is the one that its description gives, calculated by hand", () =>
   assert.deepEqual(after.hash, createHash("sha256").update(Buffer.from(hex, "hex")).digest());
 });
 
-test("two entries that differ anywhere have different bytes; the order in which details are kept is no difference", () => {
+test("entries that differ have different bytes, whatever the order of their details", () => {
   const plain = (entry: ChainedEntry) =>
     JSON.stringify({ ...entry, details: Object.entries(membersOf(entry.details)).sort() });
   fc.assert(
@@ -80,7 +80,7 @@ test("two entries that differ anywhere have different bytes; the order in which 
       assert.equal(plain(one) === plain(other), entryBytes(one).equals(entryBytes(other)));
     }),
   );
-  // Texts that a form without lengths would run together, and values that only somebody else can have written.
+  // Texts that an encoding without lengths would confuse, and values that only a forger can have written.
   const seen = new Set<string>();
   const variants: Partial<ChainedEntry>[] = [
     {},
@@ -95,12 +95,12 @@ test("two entries that differ anywhere have different bytes; the order in which 
     { occurredMicros: "1700000000000002" },
   ];
   for (const variant of variants) seen.add(entryBytes({ ...example, ...variant }).toString("hex"));
-  // What is no object of texts is one and the same nothing.
+  // The three values that are no object have the same encoding.
   assert.equal(seen.size, variants.length - 2);
   assert.deepEqual(entryBytes(example), entryBytes({ ...example, details: { amount: "400", note: "é" } }));
 });
 
-test("an entry of another merchant breaks a chain whose hashes are right", () => {
+test("an entry of another merchant breaks a chain with correct hashes", () => {
   const own = { ...example, id: "evt_0" };
   const bytes = entryBytes({ ...example, merchantId: "mer_2" });
   const [first] = chained([own]);
@@ -109,7 +109,7 @@ test("an entry of another merchant breaks a chain whose hashes are right", () =>
   assert.deepEqual(broken([first, foreign]), { what: "entry_of_another", seq: 2n, entryId: "evt_1" });
 });
 
-test("a chain holds in pages of any size, and is found broken at the very place where somebody touched it", () => {
+test("an intact chain holds in pages of any size, and a changed one breaks at the changed link", () => {
   fc.assert(
     fc.property(fc.array(entries, { minLength: 2, maxLength: 12 }), fc.nat(), fc.nat({ max: 4 }), (list, at, page) => {
       const links = chained(list);
@@ -136,7 +136,7 @@ test("a chain holds in pages of any size, and is found broken at the very place 
   );
 });
 
-test("a rewritten chain differs from a head that is known outside it", () => {
+test("a rewritten chain differs from an externally stored head", () => {
   const other = { ...example, id: "evt_2" };
   const head = chained([example, other]).at(-1);
   assert.ok(head);

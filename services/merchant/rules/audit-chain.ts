@@ -1,9 +1,7 @@
-// The chain of audit entries: each link's hash covers its predecessor's and every byte of its entry, so that an entry
-// that was changed, removed or inserted is found, as is a chain that was rewritten once its head is known outside the
-// database.
+// The hash chain of audit entries: each link's hash covers the previous hash and its entry, so changed, removed and
+// inserted entries are detected. A head that is stored outside the database also reveals a rewritten chain.
 import { createHash } from "node:crypto";
 
-/** An entry as it is hashed. */
 export interface ChainedEntry {
   readonly id: string;
   /** Microseconds since 1970, in decimals. */
@@ -15,26 +13,24 @@ export interface ChainedEntry {
   readonly action: string;
   readonly objectId: string;
   readonly status: string;
-  /** Texts by their names; whatever else a database gives is hashed as nothing that can be written. */
+  /** Texts by name. Another value, which only a forger can store, gets an encoding that no text has. */
   readonly details: unknown;
 }
 
-/** A place in a chain: how many links it has there, and the hash of the last one. */
+/** The number of links and the last link's hash. */
 export interface ChainPosition {
   readonly seq: bigint;
   readonly hash: Uint8Array;
 }
 
-/** A link as it is stored. */
 export interface Link extends ChainPosition {
   readonly entryId: string;
   /** Part of the hash; false in every link that this release writes. */
   readonly isLate: boolean;
-  /** `entryBytes` of its entry as it is stored; undefined: there is none. */
+  /** `entryBytes` of the stored entry; undefined if it is missing. */
   readonly entry: Uint8Array | undefined;
 }
 
-/** How a chain does not hold. */
 export const breaches = [
   "entry_changed",
   "entry_missing",
@@ -45,24 +41,24 @@ export const breaches = [
 ] as const;
 export type Breach = (typeof breaches)[number];
 
-/** The first place where a chain does not hold. */
+/** The first break of a chain. */
 export interface Break {
   readonly what: Breach;
   readonly seq: bigint;
-  /** Empty: no link says. */
+  /** Empty if the link is missing. */
   readonly entryId: string;
 }
 
-/** Before the first link. */
+/** The position before the first link. */
 export const origin: ChainPosition = { seq: 0n, hash: new Uint8Array(32) };
 
-// No text is so long, so that what is none is never mistaken for one.
+// A length that no text has, for values that are no text.
 const noText = 0xffff_ffff;
 
 /**
- * The bytes of an entry: for each field four bytes of its length (big-endian) and its UTF-8, in the order id,
- * microseconds, merchant, environment, actor, request, action, object, status, number of details, then each detail's
- * name and text, by their names' bytes.
+ * Encodes an entry: for each field its length (4 bytes, big-endian) and its UTF-8. Order: id, microseconds, merchant,
+ * environment, actor, request, action, object, status, number of details, then names and texts of the details, sorted
+ * by name bytes.
  */
 export function entryBytes(entry: ChainedEntry): Buffer {
   const details = detailsOf(entry.details);
@@ -83,8 +79,8 @@ export function entryBytes(entry: ChainedEntry): Buffer {
 }
 
 /**
- * The place after an entry. Its hash is SHA-256 of: a byte 1, a byte 1 if it is late else 0, the hash before, seq (8
- * bytes), the entry.
+ * The position after an entry. Its hash is SHA-256 of: byte 1, byte `isLate`, the previous hash, seq (8 bytes,
+ * big-endian), the entry's bytes.
  */
 export function advancePosition(before: ChainPosition, entry: Uint8Array, isLate = false): ChainPosition {
   const seq = before.seq + 1n;
@@ -104,9 +100,9 @@ function merchantOf(entry: Uint8Array): string {
 }
 
 /**
- * Follows the chain of a merchant over its next links.
- * @param heads what else is known of it; those in another part of it are passed over
- * @returns how far it holds, and the first place where it does not
+ * Verifies a merchant's chain over its next links.
+ * @param heads known positions; those outside these links are ignored
+ * @returns the position up to which the chain holds, and its first break
  */
 export function followChain(
   merchantId: string,
@@ -127,7 +123,7 @@ export function followChain(
   return { position };
 }
 
-/** At the end of a chain: a head beyond it was cut off. */
+/** For the end of a chain: a head beyond it proves that links were cut off. */
 export function missingTail(end: ChainPosition, heads: readonly ChainPosition[]): Break | undefined {
   const isCut = heads.some(({ seq }) => seq > end.seq);
   return isCut ? { what: "tail_missing", seq: end.seq + 1n, entryId: "" } : undefined;
@@ -145,10 +141,10 @@ function judgeLink(
   if (!link.entry) return { what: "entry_missing" };
   const after = advancePosition(position, link.entry, link.isLate);
   if (!isSame(after.hash, link.hash)) return { what: "entry_changed" };
-  // Its own chain would not miss it.
+  // The other merchant's chain does not contain the entry, so only this check finds it.
   if (merchantOf(link.entry) !== merchantId) return { what: "entry_of_another" };
-  const isKnown = heads.every(({ seq, hash }) => seq !== link.seq || isSame(hash, after.hash));
-  return isKnown ? { what: "held", after } : { what: "not_as_sealed" };
+  const matchesHeads = heads.every(({ seq, hash }) => seq !== link.seq || isSame(hash, after.hash));
+  return matchesHeads ? { what: "held", after } : { what: "not_as_sealed" };
 }
 
 function isNext(position: ChainPosition, link: Link): boolean {

@@ -1,4 +1,4 @@
-// Checkout branding (docs/contract.md §4 and §8): its defaults and the bounds that a pattern cannot say. Pure.
+// Checkout branding (docs/contract.md §4 and §8): defaults, and checks that a pattern cannot express.
 import { isEmail } from "#platform/values/email.ts";
 import type { Violation } from "#platform/values/failure.ts";
 import { isHttpsAddress } from "./profile.ts";
@@ -23,7 +23,6 @@ export interface Branding {
   readonly emailReceipts: string;
 }
 
-/** What a merchant begins with. */
 export const brandingDefaults: Branding = {
   displayName: "",
   tagline: "",
@@ -43,9 +42,7 @@ export const brandingDefaults: Branding = {
 
 const urlLengthMax = 2_048;
 
-/**
- * What is wrong with the fields that are there, in the caller's names; patterns and lengths were checked at the door.
- */
+/** Violations of the present fields, by wire name. The proto's rules have checked patterns and lengths. */
 export function brandingViolations(change: Partial<Branding>): Violation[] {
   const found: Violation[] = [];
   const { logoUrl, termsUrl, privacyUrl } = change;

@@ -26,7 +26,7 @@ test("only an active merchant's primary, active account serves new sessions", ()
   assert.equal(withOnly({ isPrimary: false }), "NO_CONNECTOR");
 });
 
-test("only active accounts that may be primary stand in for the primary one, in their order", () => {
+test("fallbacks are the active accounts that may be primary, in order", () => {
   const account = (id: string, change: Partial<ConnectorFacts> = {}) => ({ id, connector: { ...primary, ...change } });
   const other = { isPrimary: false };
   const choice = chooseConnector("active", [
@@ -40,7 +40,7 @@ test("only active accounts that may be primary stand in for the primary one, in 
   assert.deepEqual(choice.kind === "chosen" && choice.fallbacks.map(({ id }) => id), ["second", "third"]);
 });
 
-test("an account is eligible if it is active, may be primary when it is to be, and allows the surface", () => {
+test("an account is eligible if it is active, may become primary, and allows the surface", () => {
   assert.equal(isEligible(primary, { ...nothing, selectedSurface: "hosted" }), true);
   assert.equal(isEligible(primary, { ...nothing, selectedSurface: "redirect" }), false);
   assert.equal(isEligible(primary, { ...nothing, makePrimary: true }), true);
@@ -49,13 +49,13 @@ test("an account is eligible if it is active, may be primary when it is to be, a
   assert.equal(isEligible({ ...primary, isActive: false }, { ...nothing, selectedSurface: "hosted" }), false);
 });
 
-test("the simulator serves the sandbox alone, every other connector both environments", () => {
+test("the simulator serves only the sandbox, every other connector both environments", () => {
   assert.equal(mayServe({ connector: "simulator", isLive: false }), true);
   assert.equal(mayServe({ connector: "simulator", isLive: true }), false);
   for (const isLive of [false, true]) assert.equal(mayServe({ connector: "stripe", isLive }), true);
 });
 
-test("the merchant's choice of surface wins over the default", () => {
+test("the merchant's surface takes precedence over the default", () => {
   assert.equal(surfaceOf(primary), "embedded");
   assert.equal(surfaceOf({ ...primary, selectedSurface: "hosted" }), "hosted");
 });

@@ -1,5 +1,4 @@
-// Which connector account serves a new session, and what a merchant may change about an account (docs/contract.md §8).
-// Pure.
+// Chooses the connector account of a new session, and checks a merchant's changes of accounts (docs/contract.md §8).
 import type { MerchantStatus } from "./profile.ts";
 
 export const surfaces = ["embedded", "hosted", "redirect"] as const;
@@ -11,7 +10,7 @@ export interface ConnectorFacts {
   readonly canBePrimary: boolean;
   readonly allowedSurfaces: readonly string[];
   readonly defaultSurface: string;
-  /** The merchant's choice; undefined: none. */
+  /** The merchant's choice. */
   readonly selectedSurface: string | undefined;
 }
 
@@ -20,9 +19,8 @@ export type Choice<C> =
   | { readonly kind: "refused"; readonly reason: "FORBIDDEN" | "NO_CONNECTOR" };
 
 /**
- * The account for a new session: the merchant's primary one, if it is active and the merchant is; the other candidates
- * stand in for it, in their order. Without an active primary account there are no sessions: who takes the money is the
- * merchant's choice.
+ * The primary account serves a new session; the other candidates are its fallbacks, in order. Without an active primary
+ * account there are no sessions, since the merchant chooses who processes the money.
  */
 export function chooseConnector<C extends { readonly connector: ConnectorFacts }>(
   status: MerchantStatus,
@@ -36,18 +34,16 @@ export function chooseConnector<C extends { readonly connector: ConnectorFacts }
   return { kind: "chosen", account, fallbacks };
 }
 
-/** False for the simulator's accounts in the live environment: nobody pays there (docs/contract.md §8). */
+/** The simulator processes no real money and must not serve live (docs/contract.md §8). */
 export function mayServe(account: { readonly connector: string; readonly isLive: boolean }): boolean {
   return !(account.isLive && account.connector === "simulator");
 }
 
-/** What a merchant asks to be changed. */
 export interface ConnectorInput {
   readonly selectedSurface: string | undefined;
   readonly makePrimary: boolean;
 }
 
-/** True when the account may be changed so: it is active, may be primary if it is to be, and allows the surface. */
 export function isEligible(connector: ConnectorFacts, input: ConnectorInput): boolean {
   if (!connector.isActive) return false;
   if (input.makePrimary && !connector.canBePrimary) return false;

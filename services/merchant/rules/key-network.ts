@@ -1,13 +1,10 @@
-// Networks that a live key was used from: which are remembered, and which are news. Pure.
+// Decides which networks of a live key are stored and which are reported as new.
 import { cidrText, isNetwork, parseCidr } from "#platform/values/address-range.ts";
 
-/**
- * Remembered networks of one key. A key that is used from more has no usual place: what comes then is neither kept nor
- * told.
- */
+/** Limit per key. A key with more networks has no usual location, so further ones are neither stored nor reported. */
 export const networksMax = 64;
 
-/** True for what gateways report: a /24 of IPv4 or a /48 of IPv6, in its one form. */
+/** Gateways report an IPv4 /24 or an IPv6 /48 in canonical form. */
 export function isKeyNetwork(text: string): boolean {
   try {
     const range = parseCidr(text);
@@ -18,10 +15,9 @@ export function isKeyNetwork(text: string): boolean {
 }
 
 /**
- * What to remember of further networks, and what of that is news. The first network of a key is none: it has to begin
- * somewhere.
- * @param known how many of the key are remembered
- * @param further networks that are not, in the order of their use
+ * A key's first network is stored but not reported.
+ * @param known number of stored networks of the key
+ * @param further other networks, in the order of their use
  */
 export function furtherNetworks(known: number, further: readonly string[]): { kept: string[]; reported: string[] } {
   const kept = further.slice(0, Math.max(0, networksMax - known));

@@ -1,18 +1,18 @@
 import assert from "node:assert/strict";
 import { suite } from "../../../test/harness/suite.ts";
 import { brandingViolations } from "./branding.ts";
-import { homeViolations, isHttpsAddress, movedHome, profileViolations } from "./profile.ts";
+import { homeViolations, isCountry, isHttpsAddress, movedHome, profileViolations } from "./profile.ts";
 
 const test = suite("profile and branding");
 const fields = (violations: { field: string }[]) => violations.map((violation) => violation.field);
 
-test("absent fields break nothing, and optional ones may be empty", () => {
+test("fields may be absent, and optional ones empty", () => {
   assert.deepEqual(profileViolations({}), []);
   assert.deepEqual(profileViolations({ legalName: "", phone: "", website: "" }), []);
   assert.deepEqual(brandingViolations({ logoUrl: "", supportEmail: "" }), []);
 });
 
-test("every wrong field is named", () => {
+test("names every invalid field", () => {
   const wrong = { name: " \t", email: "ops", phone: "030 123", website: "http://acme.example" };
   assert.deepEqual(fields(profileViolations(wrong)), ["name", "email", "phone", "website"]);
   assert.deepEqual(fields(homeViolations({ country: "ZZ", currency: "XAU" })), ["country", "currency"]);
@@ -22,7 +22,7 @@ test("every wrong field is named", () => {
   ]);
 });
 
-test("an https address has a host, no credentials, and a bounded length", () => {
+test("an https address has a host, no credentials and a limited length", () => {
   const good = "https://acme.example/logo.svg";
   assert.equal(isHttpsAddress(good, good.length), true);
   assert.equal(isHttpsAddress(good, good.length - 1), false);
@@ -31,13 +31,25 @@ test("an https address has a host, no credentials, and a bounded length", () => 
   }
 });
 
-test("a merchant stays at home: what it is may be said, anything else is refused with what it is", () => {
+test("refuses another country or currency and names the stored one", () => {
   const home = { country: "DE", currency: "EUR" };
   assert.deepEqual(movedHome(home, {}), []);
   assert.deepEqual(movedHome(home, home), []);
   assert.deepEqual(movedHome(home, { country: "DE", currency: "USD" }), [
     { field: "currency", problem: "cannot be changed; it is EUR" },
   ]);
+});
+
+test("countries are exactly the 249 codes that ISO 3166-1 assigns", () => {
+  const letters = [..."ABCDEFGHIJKLMNOPQRSTUVWXYZ"];
+  const known = letters.flatMap((a) => letters.map((b) => a + b).filter(isCountry));
+  assert.equal(known.length, 249);
+  for (const code of ["DE", "US", "GB", "AX", "BQ", "CW", "SS", "SX", "ME", "RS", "UM", "PS", "TW"]) {
+    assert(known.includes(code), code);
+  }
+  for (const code of ["SU", "YU", "DD", "AN", "UK", "EU", "XK", "ZZ", "XX", "de", "D", "DEU", "", "D1"]) {
+    assert.equal(isCountry(code), false, code);
+  }
 });
 
 test.run();

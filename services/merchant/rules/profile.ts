@@ -1,12 +1,11 @@
-// A merchant's profile and standing (docs/contract.md §8): what may be written into it, and how its state moves. Pure.
+// A merchant's profile and standing (docs/contract.md §8), and the checks of their fields.
 import { isEmail } from "#platform/values/email.ts";
 import type { Violation } from "#platform/values/failure.ts";
 import { currencyExponent } from "#platform/values/money.ts";
-import { isCountry } from "./country.ts";
 
 export type MerchantStatus = "pending" | "active" | "suspended" | "closed";
 
-/** What the merchant may change; country and currency stay as they were when it became active. */
+/** The fields that the merchant may change. */
 export interface Profile {
   readonly name: string;
   readonly legalName: string;
@@ -17,17 +16,17 @@ export interface Profile {
   readonly website: string;
 }
 
-/** What an operator may change. */
+/** The fields that an operator may change. */
 export interface Standing {
   readonly status: MerchantStatus;
   readonly refundsEnabled: boolean;
-  /** A new session may go to another active connector when nothing can be sent to the primary one. */
+  /** Whether a new session may use another active connector while the primary one is unavailable. */
   readonly failoverEnabled: boolean;
 }
 
 const websiteLengthMax = 2_048;
 
-/** What is wrong with the fields that are there, in the caller's names. */
+/** Violations of the present fields, by wire name. */
 export function profileViolations(profile: Partial<Profile>): Violation[] {
   const found: Violation[] = [];
   const { name, email, phone, website } = profile;
@@ -40,13 +39,12 @@ export function profileViolations(profile: Partial<Profile>): Violation[] {
   return found;
 }
 
-/** Where a merchant is at home. */
 export interface Home {
   readonly country: string;
   readonly currency: string;
 }
 
-/** A merchant stays where it is at home: amounts, fees and contracts hang on it. */
+/** Country and currency never change: amounts, fees and contracts depend on them. */
 export function movedHome(home: Home, change: Partial<Home>): Violation[] {
   return (["country", "currency"] as const).flatMap((field) =>
     change[field] === undefined || change[field] === home[field]
@@ -55,7 +53,7 @@ export function movedHome(home: Home, change: Partial<Home>): Violation[] {
   );
 }
 
-/** What is wrong with where a merchant is at home. @param names the fields in the caller's words. */
+/** @param names the wire names of the fields */
 export function homeViolations(
   home: Home,
   names: { country: string; currency: string } = { country: "country", currency: "currency" },
@@ -70,7 +68,18 @@ export function homeViolations(
   return found;
 }
 
-/** True for an https URL with a host and without credentials. */
+// Codes that CLDR names but ISO 3166-1 does not assign: parts of countries, unions, and test codes.
+const notCountries = new Set("AC CP CQ DG EA EU EZ IC QO TA UN XA XB XK ZZ".split(" "));
+const countryNames = new Intl.DisplayNames("en", { type: "region", fallback: "none" });
+
+/** Whether ISO 3166-1 alpha-2 assigns the upper-case code, by Node's CLDR data. */
+export function isCountry(code: string): boolean {
+  if (!/^[A-Z]{2}$/.test(code) || notCountries.has(code)) return false;
+  // Intl.Locale replaces a withdrawn code (SU, YU …) by its successor.
+  return new Intl.Locale(`und-${code}`).region === code && countryNames.of(code) !== undefined;
+}
+
+/** Whether the text is an https URL with a host and without credentials. */
 export function isHttpsAddress(text: string, lengthMax: number): boolean {
   if (text.length > lengthMax || !URL.canParse(text)) return false;
   const url = new URL(text);

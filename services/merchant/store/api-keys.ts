@@ -1,9 +1,9 @@
-// The api_keys table. The look-up by hash is on the path of every request that no gateway has cached: one named
-// statement.
+// The api_keys table. The lookup by hash is a hot path: every request that no gateway has cached.
 import { parseTime, type Sql } from "#platform/database/database.ts";
 import type { KeyedHash } from "#platform/secrets/vault.ts";
 import type { Environment } from "#proto/merchant/v1/merchant_pb.ts";
 import type { MerchantStatus } from "../rules/profile.ts";
+import type { Stored } from "./rows.ts";
 
 export interface ApiKey {
   readonly id: string;
@@ -12,7 +12,7 @@ export interface ApiKey {
   readonly name: string;
   readonly suffix: string;
   readonly scopes: readonly string[];
-  /** As rules/allowed-ips.ts writes them; none: everywhere. */
+  /** In canonical form (rules/allowed-ips.ts); an empty list allows every address. */
   readonly allowedIps: readonly string[];
   readonly createdAt: Date;
   readonly expiresAt: Date | null;
@@ -20,43 +20,26 @@ export interface ApiKey {
   readonly lastUsedAt: Date | null;
 }
 
-interface Row {
-  id: string;
-  merchant_id: string;
-  environment: Environment;
-  name: string;
-  suffix: string;
-  scopes: string[];
-  allowed_ips: string[];
-  created_at: string;
-  expires_at: string | null;
-  revoked_at: string | null;
-  last_used_at: string | null;
-}
-const columns =
-  "id, merchant_id, environment, name, suffix, scopes, allowed_ips, created_at, expires_at, revoked_at, last_used_at";
+const columns = `k.id, k.merchant_id as "merchantId", k.environment, k.name, k.suffix, k.scopes,
+  k.allowed_ips as "allowedIps", k.created_at as "createdAt", k.expires_at as "expiresAt", k.revoked_at as "revokedAt",
+  k.last_used_at as "lastUsedAt"`;
 
-/** The key with one of these hashes, in whatever state, its hash, and its merchant's status. */
+/** A key of any status with one of these hashes, its hash and its merchant's status. */
 export async function findKeyByHash(
   sql: Sql,
   hashes: readonly Buffer[],
 ): Promise<{ key: ApiKey; merchantStatus: MerchantStatus; hash: KeyedHash } | undefined> {
-  const [row] = await sql.rows<Row & { merchant_status: MerchantStatus; hash: Buffer; hash_key_id: string }>(
-    `select k.id, k.merchant_id, k.environment, k.name, k.suffix, k.scopes, k.allowed_ips, k.created_at, k.expires_at,
-       k.revoked_at, k.last_used_at, k.hash, k.hash_key_id, m.status as merchant_status
+  const [row] = await sql.rows<Stored<ApiKey> & KeyedHash & { merchantStatus: MerchantStatus }>(
+    `select ${columns}, k.hash, k.hash_key_id as "keyId", m.status as "merchantStatus"
      from api_keys k join merchants m on m.id = k.merchant_id where k.hash = any($1::bytea[])`,
     [hashes],
   );
-  return (
-    row && {
-      key: keyOf(row),
-      merchantStatus: row.merchant_status,
-      hash: { keyId: row.hash_key_id, hash: row.hash },
-    }
-  );
+  if (!row) return undefined;
+  const { hash, keyId, merchantStatus, ...key } = row;
+  return { key: keyOf(key), merchantStatus, hash: { keyId, hash } };
 }
 
-/** Stores the hash of the same key under another hash key, unless somebody did since. */
+/** Stores the same key's hash under another hash key, unless another process has replaced it. */
 export async function replaceHash(sql: Sql, id: string, old: KeyedHash, fresh: KeyedHash): Promise<void> {
   await sql.rows("update api_keys set hash = $3, hash_key_id = $4 where id = $1 and hash = $2", [
     id,
@@ -86,13 +69,12 @@ export async function insertKey(sql: Sql, key: ApiKey, { hash, keyId }: KeyedHas
   );
 }
 
-/** Whose keys. */
 export interface KeyOwner {
   readonly merchantId: string;
   readonly environment: Environment;
 }
 
-// As rules/api-key.ts says it, at the time $3.
+// The same rule as `keyStatus` in rules/api-key.ts; $3 is the time.
 const isActive = "(revoked_at is null and (expires_at is null or expires_at > $3))";
 
 export async function countActiveKeys(sql: Sql, owner: KeyOwner, now: Date): Promise<number> {
@@ -103,9 +85,7 @@ export async function countActiveKeys(sql: Sql, owner: KeyOwner, now: Date): Pro
   return Number(row?.n ?? 0);
 }
 
-/**
- * How many of the newest keys were created since then, in whatever state they are now; counts no further than `most`.
- */
+/** Counts the keys of any status that were created since then, up to `most`. */
 export async function countKeysSince(sql: Sql, owner: KeyOwner, since: Date, most: number): Promise<number> {
   const [row] = await sql.rows<{ n: string }>(
     `select count(*) filter (where created_at > $3) as n from (
@@ -118,14 +98,14 @@ export async function countKeysSince(sql: Sql, owner: KeyOwner, since: Date, mos
 export interface KeyPage {
   readonly keys: readonly ApiKey[];
   readonly total: number;
-  /** How many come before the first of them. */
+  /** Position of the page's first key. */
   readonly offset: number;
 }
 
 /**
- * Active ones first, then the newest first. To be asked on one snapshot.
- * @param page.afterId only those after this key; empty: from the beginning
- * @returns undefined when the owner has no such key
+ * Active keys first, then newest first. Call it on one snapshot.
+ * @param page.afterId starts after this key; empty for the first page
+ * @returns undefined if the owner has no key `afterId`
  */
 export async function listKeys(
   sql: Sql,
@@ -134,42 +114,42 @@ export async function listKeys(
 ): Promise<KeyPage | undefined> {
   const { merchantId, environment } = owner;
   const now = page.now.toISOString();
-  const [all] = await sql.rows<{ total: string; place: string | null }>(
-    `with placed as (
-       select id, row_number() over (order by ${isActive} desc, id desc) as place
+  const [all] = await sql.rows<{ total: string; position: string | null }>(
+    `with numbered as (
+       select id, row_number() over (order by ${isActive} desc, id desc) as position
        from api_keys where merchant_id = $1 and environment = $2)
-     select count(*) as total, max(place) filter (where id = $4) as place from placed`,
+     select count(*) as total, max(position) filter (where id = $4) as position from numbered`,
     [merchantId, environment, now, page.afterId],
   );
-  if (page.afterId !== "" && !all?.place) return undefined;
-  const offset = Number(all?.place ?? 0) + page.offset;
-  const rows = await sql.rows<Row>(
-    `select ${columns} from api_keys where merchant_id = $1 and environment = $2
+  if (page.afterId !== "" && !all?.position) return undefined;
+  const offset = Number(all?.position ?? 0) + page.offset;
+  const rows = await sql.rows<Stored<ApiKey>>(
+    `select ${columns} from api_keys k where merchant_id = $1 and environment = $2
      order by ${isActive} desc, id desc limit $4 offset $5`,
     [merchantId, environment, now, page.limit, offset],
   );
   return { keys: rows.map(keyOf), total: Number(all?.total ?? 0), offset };
 }
 
-/** The owner's key, as it is now. */
-export async function findKey(sql: Sql, owner: KeyOwner, id: string): Promise<ApiKey | undefined> {
-  const [row] = await sql.rows<Row>(
-    `select ${columns} from api_keys where id = $3 and merchant_id = $1 and environment = $2`,
+/** @param lock locks the row until the transaction ends */
+export async function findKey(
+  sql: Sql,
+  owner: KeyOwner,
+  id: string,
+  lock: "for update" | "" = "",
+): Promise<ApiKey | undefined> {
+  const [row] = await sql.rows<Stored<ApiKey>>(
+    `select ${columns} from api_keys k where id = $3 and merchant_id = $1 and environment = $2 ${lock}`,
     [owner.merchantId, owner.environment, id],
   );
   return row && keyOf(row);
 }
 
-/** The same, locked until the transaction ends. */
 export async function lockKey(sql: Sql, owner: KeyOwner, id: string): Promise<ApiKey | undefined> {
-  const [row] = await sql.rows<Row>(
-    `select ${columns} from api_keys where id = $3 and merchant_id = $1 and environment = $2 for update`,
-    [owner.merchantId, owner.environment, id],
-  );
-  return row && keyOf(row);
+  return await findKey(sql, owner, id, "for update");
 }
 
-/** Whoever ends a key knows when: nobody is told any more. */
+/** The caller that sets an expiry knows it, so no reminder is sent. */
 export async function setExpiry(sql: Sql, id: string, expiresAt: Date): Promise<void> {
   await sql.rows("update api_keys set expires_at = $2, expiry_told_at = now() where id = $1", [
     id,
@@ -177,13 +157,13 @@ export async function setExpiry(sql: Sql, id: string, expiresAt: Date): Promise<
   ]);
 }
 
-/** Active keys that end within these days and had a long life, none of them twice. */
+/** Returns each active, long-lived key that expires within these days, once. */
 export async function takeExpiringKeys(
   sql: Sql,
   wanted: { readonly days: number; readonly lifeDays: number; readonly limit: number },
 ): Promise<ApiKey[]> {
-  const rows = await sql.rows<Row>(
-    `update api_keys set expiry_told_at = now() where id in (
+  const rows = await sql.rows<Stored<ApiKey>>(
+    `update api_keys k set expiry_told_at = now() where id in (
        select id from api_keys where revoked_at is null and expiry_told_at is null
          and expires_at > now() and expires_at <= now() + make_interval(days => $1)
          and expires_at > created_at + make_interval(days => $2)
@@ -203,9 +183,8 @@ export async function setRevoked(sql: Sql, id: string, revokedAt: Date): Promise
 }
 
 /**
- * Records last uses in one statement. Rows are locked in the order of their ids, so that the batches of two gateways
- * cannot deadlock; times that are not newer than the known one change nothing, and a gateway's fast clock cannot reach
- * the future.
+ * Records last uses in one statement. It locks rows in the order of their ids, so two gateways' batches cannot
+ * deadlock. Older times change nothing, and times in the future, from a gateway's wrong clock, become now.
  */
 export async function recordUses(sql: Sql, uses: readonly { id: string; usedAt: Date }[]): Promise<void> {
   await sql.rows(
@@ -219,18 +198,12 @@ export async function recordUses(sql: Sql, uses: readonly { id: string; usedAt: 
   );
 }
 
-function keyOf(row: Row): ApiKey {
+function keyOf(row: Stored<ApiKey>): ApiKey {
   return {
-    id: row.id,
-    merchantId: row.merchant_id,
-    environment: row.environment,
-    name: row.name,
-    suffix: row.suffix,
-    scopes: row.scopes,
-    allowedIps: row.allowed_ips,
-    createdAt: parseTime(row.created_at),
-    expiresAt: parseTime(row.expires_at),
-    revokedAt: parseTime(row.revoked_at),
-    lastUsedAt: parseTime(row.last_used_at),
+    ...row,
+    createdAt: parseTime(row.createdAt),
+    expiresAt: parseTime(row.expiresAt),
+    revokedAt: parseTime(row.revokedAt),
+    lastUsedAt: parseTime(row.lastUsedAt),
   };
 }

@@ -1,10 +1,11 @@
-// The api_requests table: written in batches, read by Request-Id and by merchant. Its daily tables are in
-// request-days.ts.
+// The api_requests table: written in batches, read by Request-Id and by merchant. request-days.ts manages its
+// partitions.
 import { parseTime, type Sql } from "#platform/database/database.ts";
 import type { Environment } from "#proto/merchant/v1/merchant_pb.ts";
+import type { Stored } from "./rows.ts";
 
 export interface ApiRequest {
-  /** `req_…`; begins with the time. */
+  /** `req_…`; starts with the time. */
   readonly id: string;
   readonly at: Date;
   readonly method: string;
@@ -17,7 +18,7 @@ export interface ApiRequest {
   readonly environment: Environment;
 }
 
-/** Empty, 0 and undefined: no such filter. */
+/** Empty, 0 and undefined disable a filter. */
 export interface RequestFilter {
   readonly merchantId: string;
   readonly environment: Environment;
@@ -29,7 +30,7 @@ export interface RequestFilter {
   readonly limit: number;
 }
 
-/** Inserts the requests; a repeated batch changes nothing. */
+/** Idempotent. */
 export async function insertRequests(sql: Sql, requests: readonly ApiRequest[]): Promise<void> {
   await sql.rows(
     `insert into api_requests (id, at, method, path, status, error_code, duration_ms, api_key_id, merchant_id, environment)
@@ -51,15 +52,19 @@ export async function insertRequests(sql: Sql, requests: readonly ApiRequest[]):
   );
 }
 
+const columns = `id, at, method, path, status, error_code as "errorCode", duration_ms as "durationMs",
+  api_key_id as "apiKeyId", merchant_id as "merchantId", environment`;
+
 export async function findRequest(sql: Sql, id: string): Promise<ApiRequest | undefined> {
-  const [row] = await sql.rows<Row>("select * from api_requests where id = $1", [id]);
-  return row && requestOf(row);
+  const [row] = await sql.rows<Stored<ApiRequest>>(`select ${columns} from api_requests where id = $1`, [id]);
+  return row && { ...row, at: parseTime(row.at) };
 }
 
 /** Newest first. */
 export async function listRequests(sql: Sql, filter: RequestFilter): Promise<ApiRequest[]> {
-  const rows = await sql.rows<Row>(
-    `select * from api_requests where merchant_id = $1 and merchant_id <> '' and environment = $2 and status >= $3
+  const rows = await sql.rows<Stored<ApiRequest>>(
+    `select ${columns} from api_requests
+     where merchant_id = $1 and merchant_id <> '' and environment = $2 and status >= $3
        and ($4 = '' or api_key_id = $4) and ($5 = '' or id < $5)
        and ($6::timestamptz is null or at >= $6) and ($7::timestamptz is null or at < $7)
      order by id desc limit $8`,
@@ -74,33 +79,5 @@ export async function listRequests(sql: Sql, filter: RequestFilter): Promise<Api
       filter.limit,
     ],
   );
-  return rows.map(requestOf);
-}
-
-interface Row {
-  id: string;
-  at: string;
-  method: string;
-  path: string;
-  status: number;
-  error_code: string;
-  duration_ms: number;
-  api_key_id: string;
-  merchant_id: string;
-  environment: Environment;
-}
-
-function requestOf(row: Row): ApiRequest {
-  return {
-    id: row.id,
-    at: parseTime(row.at),
-    method: row.method,
-    path: row.path,
-    status: row.status,
-    errorCode: row.error_code,
-    durationMs: row.duration_ms,
-    apiKeyId: row.api_key_id,
-    merchantId: row.merchant_id,
-    environment: row.environment,
-  };
+  return rows.map((row) => ({ ...row, at: parseTime(row.at) }));
 }

@@ -1,7 +1,8 @@
-// The applications table, mapped.
+// The applications table.
 import { defineEntity, type InferEntity, LockMode, p, type SqlEntityManager } from "@mikro-orm/postgresql";
 import type { Sql } from "#platform/database/database.ts";
 import { type ApplicationStatus, draftDays } from "../rules/application.ts";
+import { deleteBatch } from "./rows.ts";
 
 export const ApplicationEntity = defineEntity({
   name: "Application",
@@ -24,20 +25,16 @@ export async function insertApplication(em: SqlEntityManager, application: Appli
   await em.insert(ApplicationEntity, application);
 }
 
-/** The application as it stands. */
 export function findApplication(em: SqlEntityManager, id: string): Promise<Application | null> {
   return em.findOne(ApplicationEntity, { id });
 }
 
-/** The application, locked until the transaction ends; what is assigned to it is written at the commit. */
+/** Assigned fields are written at the commit. */
 export function lockApplication(em: SqlEntityManager, id: string): Promise<Application | null> {
   return em.findOne(ApplicationEntity, { id }, { lockMode: LockMode.PESSIMISTIC_WRITE });
 }
 
-/**
- * Newest first, without drafts: a draft's id is its applicant's secret.
- * @param beforeId only older ones; absent: from the newest on.
- */
+/** Newest first, without drafts: a draft's id is its applicant's secret. */
 export function listApplications(
   em: SqlEntityManager,
   filter: { status: ApplicationStatus | undefined; beforeId: string | undefined; limit: number },
@@ -49,16 +46,8 @@ export function listApplications(
   return em.find(ApplicationEntity, where, { orderBy: { id: "desc" }, limit: filter.limit });
 }
 
-const sweepMax = 1_000;
-
-/** Deletes drafts whose time is over, and what they say of a person with them. @returns true when there may be more */
-export async function sweepDrafts(sql: Sql): Promise<boolean> {
-  const rows = await sql.rows(
-    `with over as materialized (
-       select id from applications where status = 'draft' and created_at <= now() - make_interval(days => $1)
-       order by id limit $2 for update skip locked)
-     delete from applications a using over where a.id = over.id returning a.id`,
-    [draftDays, sweepMax],
-  );
-  return rows.length === sweepMax;
+/** Deletes expired drafts with their personal data. @returns true if there may be more */
+export function sweepDrafts(sql: Sql): Promise<boolean> {
+  const condition = `status = 'draft' and created_at <= now() - interval '${draftDays} days' order by id`;
+  return deleteBatch(sql, "applications", condition);
 }

@@ -1,12 +1,12 @@
-// The audit_check table: where the daily pass over the audit log stands, so that replicas share one pass and a restart
-// goes on with it.
+// The audit_check table: the progress of the daily check of the audit log, shared by all replicas and kept over
+// restarts.
 import { parseTime, type Sql } from "#platform/database/database.ts";
 import type { ChainPosition } from "../rules/audit-chain.ts";
 
 export interface CheckProgress {
-  /** The chain that is followed, and how far it was; undefined: the pass begins. */
+  /** Undefined at the start of a check. */
   readonly chain: ChainProgress | undefined;
-  /** Chains of this pass that do not hold. */
+  /** Broken chains of this check. */
   readonly broken: number;
 }
 
@@ -15,32 +15,23 @@ export interface ChainProgress {
   readonly position: ChainPosition;
 }
 
-interface Row {
-  merchant_id: string | null;
-  seq: string;
-  hash: Buffer;
-  broken: number;
-}
-
 /**
- * Takes the next stretch of the pass, for one replica at a time.
- * @param leaseSeconds after which another replica takes a stretch that was never finished
- * @returns where it begins; undefined: nothing is due
+ * Claims the next stretch for one replica.
+ * @param leaseSeconds after which another replica may claim an unfinished stretch
+ * @returns its start, or undefined if none is due
  */
 export async function claimCheck(sql: Sql, leaseSeconds: number): Promise<CheckProgress | undefined> {
-  const [row] = await sql.rows<Row>(
+  const [row] = await sql.rows<{ merchantId: string | null; seq: string; hash: Buffer; broken: number }>(
     `update audit_check set due_at = now() + make_interval(secs => $1),
        began_at = case when merchant_id is null then now() else began_at end
-     where due_at <= now() returning merchant_id, seq, hash, broken`,
+     where due_at <= now() returning merchant_id as "merchantId", seq, hash, broken`,
     [leaseSeconds],
   );
   if (!row) return undefined;
-  const position = { seq: BigInt(row.seq), hash: row.hash };
-  const chain = row.merchant_id === null ? undefined : { merchantId: row.merchant_id, position };
-  return { chain, broken: row.broken };
+  const { merchantId, seq, hash, broken } = row;
+  return { chain: merchantId === null ? undefined : { merchantId, position: { seq: BigInt(seq), hash } }, broken };
 }
 
-/** Records how far the pass has come. */
 export async function saveCheck(sql: Sql, { merchantId, position }: ChainProgress, broken: number): Promise<void> {
   await sql.rows("update audit_check set due_at = now(), merchant_id = $1, seq = $2, hash = $3, broken = $4", [
     merchantId,
@@ -50,7 +41,7 @@ export async function saveCheck(sql: Sql, { merchantId, position }: ChainProgres
   ]);
 }
 
-/** Ends the pass; the next one begins a day after this one did. */
+/** Ends the check. The next one starts a day after the start of this one. */
 export async function endCheck(sql: Sql, broken: number): Promise<void> {
   await sql.rows(
     `update audit_check set due_at = greatest(now(), began_at + interval '1 day'), merchant_id = null, broken = 0,
@@ -60,11 +51,11 @@ export async function endCheck(sql: Sql, broken: number): Promise<void> {
   );
 }
 
-/** The last pass in which every chain held; as long as there was none: since when there are chains. */
+/** The last check that found all chains intact; before the first one, the creation of the chains. */
 export async function lastHeld(sql: Sql): Promise<{ at: Date; seconds: number }> {
   const [row] = await sql.rows<{ held_at: string; held_seconds: number }>(
     "select held_at, held_seconds from audit_check",
   );
-  if (!row) throw new Error("the row of audit_check is gone");
+  if (!row) throw new Error("audit_check has no row");
   return { at: parseTime(row.held_at), seconds: row.held_seconds };
 }

@@ -1,4 +1,4 @@
-// The audit_heads table: where each chain of the audit log goes on; and which chains there are.
+// The audit_heads table: the last position of each chain of the audit log.
 import type { Sql, Tx } from "#platform/database/database.ts";
 import { type ChainPosition, origin } from "../rules/audit-chain.ts";
 
@@ -8,10 +8,7 @@ interface Row {
   hash: Buffer;
 }
 
-/**
- * Takes the heads of the chains until the end of the transaction, in the order of their names, so that nobody waits for
- * somebody who waits for him. A chain that is not there yet begins.
- */
+/** Locks the chains' heads in the order of their names, so transactions cannot deadlock. Missing heads are created. */
 export async function lockHeads(tx: Tx, merchantIds: readonly string[]): Promise<Map<string, ChainPosition>> {
   const rows = await tx.rows<Row>(
     `insert into audit_heads as head (merchant_id, seq, hash)
@@ -23,7 +20,7 @@ export async function lockHeads(tx: Tx, merchantIds: readonly string[]): Promise
   return new Map(rows.map(({ merchant_id, seq, hash }) => [merchant_id, { seq: BigInt(seq), hash }]));
 }
 
-/** For whoever holds them. */
+/** The caller has locked the heads. */
 export async function moveHeads(tx: Tx, heads: ReadonlyMap<string, ChainPosition>): Promise<void> {
   await tx.rows(
     `update audit_heads head set seq = moved.seq, hash = moved.hash
@@ -36,10 +33,7 @@ export async function moveHeads(tx: Tx, heads: ReadonlyMap<string, ChainPosition
 const nextText = (condition: string) => `least((select min(merchant_id) from audit_heads where ${condition}),
   (select min(merchant_id) from audit_links where ${condition}))`;
 
-/**
- * The next chains in the order of names, also those of which only links are left. @param after
- * undefined: the first ones
- */
+/** The next chains by name, including chains with links but no head. @param after undefined for the first ones */
 export async function chainsAfter(sql: Sql, after: string | undefined, limit: number): Promise<string[]> {
   const rows = await sql.rows<{ merchant_id: string }>(
     `with recursive chain (merchant_id) as (
@@ -52,7 +46,7 @@ export async function chainsAfter(sql: Sql, after: string | undefined, limit: nu
   return rows.map((row) => row.merchant_id);
 }
 
-/** The end of a chain, which its links must reach; undefined: it has none. */
+/** The end of a chain, which its links must reach. */
 export async function readHead(sql: Sql, merchantId: string): Promise<ChainPosition | undefined> {
   const [row] = await sql.rows<Row>(
     "select merchant_id, seq, hash from audit_heads where merchant_id = $1 and seq > 0",

@@ -1,14 +1,14 @@
-// The audit_links table: the chains of the audit log, link by link. SQL refuses everything but appending.
+// The audit_links table: the links of the audit log's chains. Database rights forbid changes.
 import type { Sql } from "#platform/database/database.ts";
-import { type ChainPosition, entryBytes, type Link } from "../rules/audit-chain.ts";
-import { type StoredRow, storedColumns, storedEntry } from "./audit-entries.ts";
+import { type ChainedEntry, type ChainPosition, entryBytes, type Link } from "../rules/audit-chain.ts";
+import { chainedColumns } from "./audit-entries.ts";
 
 export interface NewLink extends ChainPosition {
   readonly merchantId: string;
   readonly entryId: string;
 }
 
-/** For a transaction that holds the heads of these chains. */
+/** The caller has locked the chains' heads. */
 export async function appendLinks(sql: Sql, links: readonly NewLink[]): Promise<void> {
   await sql.rows(
     `insert into audit_links (merchant_id, seq, entry_id, late, hash)
@@ -23,17 +23,12 @@ export async function appendLinks(sql: Sql, links: readonly NewLink[]): Promise<
   );
 }
 
-interface LinkRow {
-  seq: string;
-  entry_id: string;
-  late: boolean;
-  hash: Buffer;
-}
+type LinkRow = { seq: string; entryId: string; isLate: boolean; hash: Buffer } & (ChainedEntry | { id: null });
 
-/** The next links of a chain with their entries, as they are stored. */
+/** The next links of a chain with their stored entries. */
 export async function linksAfter(sql: Sql, merchantId: string, seq: bigint, limit: number): Promise<Link[]> {
-  const rows = await sql.rows<LinkRow & (StoredRow | { id: null })>(
-    `select link.seq, link.entry_id, link.late, link.hash, ${storedColumns}
+  const rows = await sql.rows<LinkRow>(
+    `select link.seq, link.entry_id as "entryId", link.late as "isLate", link.hash, ${chainedColumns}
      from audit_links link
      left join audit_entries entry on entry.id = link.entry_id
      where link.merchant_id = $1 and link.seq > $2
@@ -42,9 +37,9 @@ export async function linksAfter(sql: Sql, merchantId: string, seq: bigint, limi
   );
   return rows.map((row) => ({
     seq: BigInt(row.seq),
-    entryId: row.entry_id,
-    isLate: row.late,
+    entryId: row.entryId,
+    isLate: row.isLate,
     hash: row.hash,
-    entry: row.id === null ? undefined : entryBytes(storedEntry(row)),
+    entry: row.id === null ? undefined : entryBytes(row),
   }));
 }

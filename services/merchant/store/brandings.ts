@@ -1,5 +1,4 @@
-// The tables brandings and sandbox_brandings, mapped: one row per merchant in each, for the live and for the sandbox
-// environment. The database adds the sandbox's with the live one.
+// The tables brandings (live) and sandbox_brandings, one row per merchant in each. A trigger inserts the sandbox row.
 import { defineEntity, type InferEntity, LockMode, p, type SqlEntityManager } from "@mikro-orm/postgresql";
 import type { Sql } from "#platform/database/database.ts";
 import { Environment } from "#proto/merchant/v1/merchant_pb.ts";
@@ -35,14 +34,14 @@ export async function insertBranding(em: SqlEntityManager, branding: BrandingRow
   await em.insert(BrandingEntity, branding);
 }
 
-/** A branding with what a page says of its merchant besides. */
+/** A branding with its merchant's names and status. */
 export type ShownBranding = BrandingRow & {
   readonly merchantName: string;
   readonly legalName: string;
   readonly merchantStatus: MerchantStatus;
 };
 
-/** What a checkout page shows of its merchant, in one statement: every buyer who opens one asks for it. */
+/** One statement, since every opened checkout page reads it. */
 export async function readBranding(
   sql: Sql,
   merchantId: string,
@@ -65,7 +64,7 @@ export async function readBranding(
   return row;
 }
 
-/** The branding, locked until the transaction ends; what is assigned to it is written at the commit. */
+/** Assigned fields are written at the commit. */
 export function lockBranding(
   em: SqlEntityManager,
   merchantId: string,

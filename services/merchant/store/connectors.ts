@@ -1,5 +1,4 @@
-// The connectors table. The look-up for a new session is on its hot path: one named statement. Credentials stay
-// ciphertext here.
+// The connectors table. The lookup for a new session is a hot path. Credentials stay encrypted here.
 import type { Sql } from "#platform/database/database.ts";
 import type { Environment } from "#proto/merchant/v1/merchant_pb.ts";
 import type { ConnectorFacts } from "../rules/connector-choice.ts";
@@ -13,7 +12,7 @@ export interface ConnectorRow extends ConnectorFacts {
   readonly externalAccountId: string;
 }
 
-/** A connector with its sealed credentials and what its merchant allows. */
+/** A connector with its encrypted credentials and its merchant's settings. */
 export interface AccountRow {
   readonly connector: ConnectorRow;
   readonly credentials: Buffer;
@@ -21,26 +20,15 @@ export interface AccountRow {
   readonly refundsEnabled: boolean;
 }
 
-interface Row {
-  id: string;
-  merchant_id: string;
-  environment: Environment;
-  connector: string;
-  is_primary: boolean;
-  is_active: boolean;
-  can_be_primary: boolean;
-  allowed_surfaces: string[];
-  default_surface: string;
-  selected_surface: string | null;
-  external_account_id: string;
-}
-const columns = `c.id, c.merchant_id, c.environment, c.connector, c.is_primary, c.is_active, c.can_be_primary,
-  c.allowed_surfaces, c.default_surface, c.selected_surface, c.external_account_id`;
-type MerchantColumns = { merchant_status: MerchantStatus; refunds_enabled: boolean };
-type AccountColumns = Row & MerchantColumns & { credentials: Buffer };
-const accountColumns = `${columns}, c.credentials, m.status as merchant_status, m.refunds_enabled`;
+type Row = Omit<ConnectorRow, "selectedSurface"> & { readonly selectedSurface: string | null };
+const columns = `c.id, c.merchant_id as "merchantId", c.environment, c.connector, c.is_primary as "isPrimary",
+  c.is_active as "isActive", c.can_be_primary as "canBePrimary", c.allowed_surfaces as "allowedSurfaces",
+  c.default_surface as "defaultSurface", c.selected_surface as "selectedSurface",
+  c.external_account_id as "externalAccountId"`;
+type AccountColumns = Omit<AccountRow, "connector"> & Row;
+const accountColumns = `${columns}, c.credentials, m.status as "merchantStatus", m.refunds_enabled as "refundsEnabled"`;
 
-/** The account of the processor that is stored already, perhaps for another merchant: the constraint it breaks. */
+/** Violated if the processor's account is already stored, perhaps for another merchant. */
 export const accountConstraint = "connectors_connector_environment_external_account_id_key";
 
 export async function insertConnector(sql: Sql, connector: ConnectorRow, credentials: Buffer): Promise<void> {
@@ -65,19 +53,19 @@ export async function insertConnector(sql: Sql, connector: ConnectorRow, credent
   );
 }
 
-// A merchant has a handful of accounts; a buyer does not wait for more processors than this.
+// A buyer does not wait for more processors than this.
 const candidatesMax = 5;
 
 /**
- * The merchant's status and the accounts that may serve a new session: the primary one first, if there is one, then,
- * where the merchant allows failover, the other active ones that may be primary. undefined: no such merchant.
+ * The merchant's status and the accounts that may serve a new session: the primary one first, then, if failover is
+ * enabled, the other active ones that may be primary. Undefined if the merchant does not exist.
  */
 export async function findCandidates(
   sql: Sql,
   merchantId: string,
   environment: Environment,
 ): Promise<{ merchantStatus: MerchantStatus; accounts: AccountRow[] } | undefined> {
-  const rows = await sql.rows<AccountColumns | (MerchantColumns & { id: null })>(
+  const rows = await sql.rows<AccountColumns | { id: null; merchantStatus: MerchantStatus }>(
     `select ${accountColumns} from merchants m
      left join connectors c on c.merchant_id = m.id and c.environment = $2
        and (c.is_primary or (m.failover_enabled and c.is_active and c.can_be_primary))
@@ -86,7 +74,7 @@ export async function findCandidates(
   );
   const [first] = rows;
   const accounts = rows.flatMap((row) => (row.id === null ? [] : [accountOf(row)]));
-  return first && { merchantStatus: first.merchant_status, accounts };
+  return first && { merchantStatus: first.merchantStatus, accounts };
 }
 
 export async function findAccountById(sql: Sql, id: string): Promise<AccountRow | undefined> {
@@ -97,7 +85,7 @@ export async function findAccountById(sql: Sql, id: string): Promise<AccountRow 
   return row && accountOf(row);
 }
 
-/** By the processor's words: at most one account of each environment. */
+/** At most one account of each environment. */
 export async function findAccountsByExternal(
   sql: Sql,
   connector: string,
@@ -111,7 +99,7 @@ export async function findAccountsByExternal(
   return rows.map(accountOf);
 }
 
-/** Primary first, then by id. A merchant has as many accounts as operators gave it: a handful. */
+/** Primary first, then by id. */
 export async function listConnectors(sql: Sql, merchantId: string, environment: Environment): Promise<ConnectorRow[]> {
   const rows = await sql.rows<Row>(
     `select ${columns} from connectors c where c.merchant_id = $1 and c.environment = $2
@@ -121,7 +109,7 @@ export async function listConnectors(sql: Sql, merchantId: string, environment: 
   return rows.map(connectorOf);
 }
 
-/** All the merchant's connectors of the environment, locked until the transaction ends, in one order for everybody. */
+/** Locks all connectors of the environment, always in the same order, so transactions cannot deadlock. */
 export async function lockConnectors(sql: Sql, merchantId: string, environment: Environment): Promise<ConnectorRow[]> {
   const rows = await sql.rows<Row>(
     `select ${columns} from connectors c where c.merchant_id = $1 and c.environment = $2 order by c.id for update`,
@@ -130,7 +118,7 @@ export async function lockConnectors(sql: Sql, merchantId: string, environment: 
   return rows.map(connectorOf);
 }
 
-/** Writes what can change. Take primary from the old account before another one gets it. */
+/** Demote the old primary account before another one becomes primary. */
 export async function updateConnector(sql: Sql, connector: ConnectorRow): Promise<void> {
   await sql.rows(
     `update connectors set is_primary = $2, is_active = $3, allowed_surfaces = $4, default_surface = $5,
@@ -150,27 +138,10 @@ export async function updateCredentials(sql: Sql, id: string, credentials: Buffe
   await sql.rows("update connectors set credentials = $2 where id = $1", [id, credentials]);
 }
 
-function accountOf(row: AccountColumns): AccountRow {
-  return {
-    connector: connectorOf(row),
-    credentials: row.credentials,
-    merchantStatus: row.merchant_status,
-    refundsEnabled: row.refunds_enabled,
-  };
+function accountOf({ credentials, merchantStatus, refundsEnabled, ...connector }: AccountColumns): AccountRow {
+  return { connector: connectorOf(connector), credentials, merchantStatus, refundsEnabled };
 }
 
 function connectorOf(row: Row): ConnectorRow {
-  return {
-    id: row.id,
-    merchantId: row.merchant_id,
-    environment: row.environment,
-    connector: row.connector,
-    isPrimary: row.is_primary,
-    isActive: row.is_active,
-    canBePrimary: row.can_be_primary,
-    allowedSurfaces: row.allowed_surfaces,
-    defaultSurface: row.default_surface,
-    selectedSurface: row.selected_surface ?? undefined,
-    externalAccountId: row.external_account_id,
-  };
+  return { ...row, selectedSurface: row.selectedSurface ?? undefined };
 }

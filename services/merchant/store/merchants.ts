@@ -1,4 +1,4 @@
-// The merchants table, mapped: live profile and standing are read and changed at leisure.
+// The merchants table: live profile and standing.
 import { defineEntity, type InferEntity, LockMode, p, type SqlEntityManager } from "@mikro-orm/postgresql";
 import type { MerchantStatus } from "../rules/profile.ts";
 
@@ -22,7 +22,7 @@ export const MerchantEntity = defineEntity({
 });
 export type Merchant = InferEntity<typeof MerchantEntity>;
 
-/** Writes the row at once, so that rows that refer to it may follow. */
+/** Writes the row at once, since other rows refer to it. */
 export async function insertMerchant(em: SqlEntityManager, merchant: Merchant): Promise<void> {
   await em.insert(MerchantEntity, merchant);
 }
@@ -31,7 +31,7 @@ export function findMerchant(em: SqlEntityManager, id: string): Promise<Merchant
   return em.findOne(MerchantEntity, { id });
 }
 
-/** Newest first. @param beforeId only older ones; absent: from the newest on. */
+/** Newest first. */
 export function listMerchants(
   em: SqlEntityManager,
   filter: { status: MerchantStatus | undefined; beforeId: string | undefined; limit: number },
@@ -43,7 +43,7 @@ export function listMerchants(
   return em.find(MerchantEntity, where, { orderBy: { id: "desc" }, limit: filter.limit });
 }
 
-/** The merchant, locked until the transaction ends; what is assigned to it is written at the commit. */
+/** Assigned fields are written at the commit. */
 export function lockMerchant(em: SqlEntityManager, id: string): Promise<Merchant | null> {
   return em.findOne(MerchantEntity, { id }, { lockMode: LockMode.PESSIMISTIC_WRITE });
 }

@@ -1,5 +1,5 @@
-// The sandbox_profiles table, mapped: a merchant's profile as its sandbox shows it. The database adds the row with the
-// merchant; the live profile is the merchant's own row.
+// The sandbox_profiles table: a merchant's profile in the sandbox. A trigger inserts the row with the merchant, whose
+// own row is the live profile.
 import { defineEntity, type InferEntity, LockMode, p, type SqlEntityManager } from "@mikro-orm/postgresql";
 import type { Sql } from "#platform/database/database.ts";
 
@@ -17,10 +17,7 @@ export const SandboxProfileEntity = defineEntity({
 });
 export type SandboxProfile = InferEntity<typeof SandboxProfileEntity>;
 
-/**
- * Lets the transaction write one copy of a profile or a branding; without it the database changes the other one too
- * (schema/0007).
- */
+/** Lets the transaction change one environment only. Without it a trigger for 0.1.0 changes both (schema/0007). */
 export async function markProfilesSynced(sql: Sql): Promise<void> {
   await sql.rows("select set_config('tollbooth.knows_both_copies', 'on', true)");
 }
@@ -29,7 +26,7 @@ export function findSandboxProfile(em: SqlEntityManager, merchantId: string): Pr
   return em.findOneOrFail(SandboxProfileEntity, { merchantId });
 }
 
-/** The profile, locked until the transaction ends; what is assigned to it is written at the commit. */
+/** Assigned fields are written at the commit. */
 export function lockSandboxProfile(em: SqlEntityManager, merchantId: string): Promise<SandboxProfile> {
   return em.findOneOrFail(SandboxProfileEntity, { merchantId }, { lockMode: LockMode.PESSIMISTIC_WRITE });
 }

@@ -1,5 +1,5 @@
-// The dispatcher sends newly fanned-out deliveries from memory, and claims other due deliveries from the queue: retries,
-// overflow, and claims of a crashed process. It claims lane by lane, so no backlog hides another lane's work.
+// The dispatcher sends newly fanned-out deliveries from memory, and claims other due deliveries from the queue:
+// retries, overflow, and claims of a crashed process. It claims lane by lane, so no backlog hides another lane's work.
 import type { Database } from "#platform/database/database.ts";
 import { type JobContext, Wake } from "#platform/process/job.ts";
 import type { Log } from "#platform/telemetry/log.ts";

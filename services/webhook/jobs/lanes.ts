@@ -245,8 +245,8 @@ export class Lanes {
   }
 
   /**
-   * While slots are saturated only lanes below an equal share grow: a higher limit would take slots from other lanes, at
-   * the price of one new connection each.
+   * While slots are saturated only lanes below an equal share grow: a higher limit would take slots from other lanes,
+   * at the price of one new connection each.
    */
   #mayGrow(lane: Lane, nowMs: number): boolean {
     return !this.#isSaturated(nowMs) || lane.state.limit < inFlightMax / this.#full.lanes;

@@ -1,5 +1,5 @@
-// Measures the lateness of due deliveries, separately for answering and silent endpoints. A silent endpoint's backlog is
-// late by design and must wake no operator.
+// Measures the lateness of due deliveries, separately for answering and silent endpoints. A silent endpoint's backlog
+// is late by design and must wake no operator.
 import type { Database } from "#platform/database/database.ts";
 import type { JobContext } from "#platform/process/job.ts";
 import type { WebhookMetrics } from "../metrics.ts";

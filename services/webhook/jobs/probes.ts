@@ -2,7 +2,9 @@
 // 1–2 ms of this process. If 200 endpoints that timed out together were retried together, all other lanes would wait.
 import type { Lane } from "./lane.ts";
 
-/** Pause between two probes: their handshakes use at most a tenth of a core. After an answer the next starts at once. */
+/**
+ * Pause between two probes: their handshakes use at most a tenth of a core. After an answer the next starts at once.
+ */
 export const probeEveryMs = 25;
 
 export class Probes {

@@ -1,5 +1,5 @@
-// Records finished attempts in batches: a transaction for many costs little more than one for a single attempt. While the
-// database is unavailable attempts wait here, and the dispatcher stops sending if too many wait.
+// Records finished attempts in batches: a transaction for many costs little more than one for a single attempt. While
+// the database is unavailable attempts wait here, and the dispatcher stops sending if too many wait.
 import type { Database } from "#platform/database/database.ts";
 import type { Outbox } from "#platform/events/outbox.ts";
 import type { Log } from "#platform/telemetry/log.ts";

@@ -1,5 +1,5 @@
-// Sweeps pending deliveries of deleted endpoints, overdue deliveries, old inbox rows, finished retry runs, secrets that no
-// longer sign, and deleted endpoints without history.
+// Sweeps pending deliveries of deleted endpoints, overdue deliveries, old inbox rows, finished retry runs, secrets that
+// no longer sign, and deleted endpoints without history.
 import type { Database } from "#platform/database/database.ts";
 import { sweepInbox } from "#platform/events/inbox.ts";
 import type { Outbox } from "#platform/events/outbox.ts";

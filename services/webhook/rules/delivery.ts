@@ -1,5 +1,5 @@
-// The delivery state machine (docs/contract.md §9): 2xx delivers; anything else is retried until the attempts or the time
-// are used up.
+// The delivery state machine (docs/contract.md §9): 2xx delivers; anything else is retried until the attempts or the
+// time are used up.
 import { ageMaxMs, pauseMs, type Schedule } from "./schedule.ts";
 
 /** Reasons for an attempt without a usable answer; the texts appear in the merchant's last_error. */

@@ -33,9 +33,9 @@ const slowMs = 1_000;
 // An attempt that takes this much longer than usual marks the endpoint as slow before the attempt ends.
 const suspectFactor = 8;
 const suspectMsMin = 250;
-// After this many consecutive silences the lane pauses for a tenth of the silence, at most 30 s. Otherwise a dead host's
-// backlog would use up its attempts at the speed of refused connections. One delivery on the regular schedule needs 13
-// hours for as many.
+// After this many consecutive silences the lane pauses for a tenth of the silence, at most 30 s. Otherwise a dead
+// host's backlog would use up its attempts at the speed of refused connections. One delivery on the regular schedule
+// needs 13 hours for as many.
 const silencesFree = 20;
 const pauseRatio = 0.1;
 const pauseMaxMs = 30_000;
@@ -59,8 +59,8 @@ export interface EndedAttempt {
 }
 
 /**
- * The lane after an attempt. A limit that is not reached does not grow (as in TCP, RFC 2861). Otherwise lanes would open
- * many connections after a stall of this process, and their handshakes would cause the next stall.
+ * The lane after an attempt. A limit that is not reached does not grow (as in TCP, RFC 2861). Otherwise lanes would
+ * open many connections after a stall of this process, and their handshakes would cause the next stall.
  */
 export function afterAttempt(lane: LaneState, { signal, tookMs, nowMs, isAtLimit }: EndedAttempt): LaneState {
   const latencyMs = lane.isProven ? lane.latencyMs + smoothing * (tookMs - lane.latencyMs) : tookMs;

@@ -46,7 +46,10 @@ export function ageMaxMs(schedule: Schedule): number {
 // Longer values are above every cap.
 const retryAfterDigitsMax = 9;
 
-/** Milliseconds that a Retry-After header requests (RFC 9110 §10.2.3): seconds or an HTTP date. 0 if absent or malformed. */
+/**
+ * Milliseconds that a Retry-After header requests (RFC 9110 §10.2.3): seconds or an HTTP date. 0 if absent or
+ * malformed.
+ */
 export function retryAfterMs(header: string | undefined, nowMs: number): number {
   if (header === undefined) return 0;
   if (/^\d+$/.test(header))

@@ -1,5 +1,5 @@
-// Parses and normalizes a webhook URL (docs/contract.md §9): https, no userinfo, no fragment, a host that can be public.
-// It does not resolve names.
+// Parses and normalizes a webhook URL (docs/contract.md §9): https, no userinfo, no fragment, a host that can be
+// public. It does not resolve names.
 import { isIP } from "node:net";
 import type { Cidr } from "#platform/values/address-range.ts";
 import { isAllowedAddress } from "./address.ts";

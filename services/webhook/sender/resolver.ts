@@ -28,8 +28,8 @@ export class ResolveError extends Error {
 
 const queryMs = 2_000;
 const queriesMax = 2;
-// The minimum protects us from a hostile zone with a query per delivery; the maximum lets zone changes take effect soon.
-// Failures are kept for the minimum.
+// The minimum protects us from a hostile zone with a query per delivery; the maximum lets zone changes take effect
+// soon. Failures are kept for the minimum.
 const ttlSecondsMin = 5;
 const ttlSecondsMax = 60;
 const answersMax = 10_000;

@@ -1,5 +1,5 @@
-// Resolves a URL's host and checks every address. One forbidden address refuses the whole name, since a name that points
-// to an internal address is hostile.
+// Resolves a URL's host and checks every address. One forbidden address refuses the whole name, since a name that
+// points to an internal address is hostile.
 import type { Cidr } from "#platform/values/address-range.ts";
 import { isAllowedAddress } from "../rules/address.ts";
 import type { Target } from "../rules/target.ts";

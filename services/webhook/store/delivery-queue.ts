@@ -42,8 +42,8 @@ const dueColumns = `q.merchant_id as "merchantId", q.endpoint_id as "endpointId"
   (extract(epoch from now() - q.scheduled_at) * 1000)::float8 as "ageMs"`;
 
 /**
- * Consumes events in one statement: records them in the inbox and the table events, and queues a delivery to each active
- * subscribed endpoint of the event's environment. An event that the inbox contains changes nothing.
+ * Consumes events in one statement: records them in the inbox and the table events, and queues a delivery to each
+ * active subscribed endpoint of the event's environment. An event that the inbox contains changes nothing.
  * @param options.fullLanes endpoints whose deliveries are not claimed now
  * @returns the deliveries that `owner` has claimed
  */
@@ -130,7 +130,8 @@ export interface LaneKey {
 // The condition of the partial index of lanes (schema 0005). A statement without it uses the primary key.
 const byLane = "due_at > '-infinity'";
 
-// Goes from lane to lane with one index read each, whatever their length. $1, $2: the lane to start after; $3: how many.
+// Goes from lane to lane with one index read each, whatever their length. $1, $2: the lane to start after; $3: how
+// many.
 const walkText = `with recursive lane as (
     (select merchant_id, endpoint_id, due_at, 1 as n from delivery_queue
      where (merchant_id, endpoint_id) > ($1, $2) and ${byLane}

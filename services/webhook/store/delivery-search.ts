@@ -1,5 +1,5 @@
-// Finds deliveries for an operator by id alone, and by event. The tables are too large for another index, so each search
-// probes the primary key once per endpoint.
+// Finds deliveries for an operator by id alone, and by event. The tables are too large for another index, so each
+// search probes the primary key once per endpoint.
 import type { Sql } from "#platform/database/database.ts";
 import { type DeliveryRow, finishedColumns, pendingColumns } from "./deliveries.ts";
 

@@ -1,5 +1,5 @@
-// The table events: a merchant's events of 30 days, subscribed or not (docs/contract.md §9). The statement that consumes
-// events (delivery-queue.ts) writes it.
+// The table events: a merchant's events of 30 days, subscribed or not (docs/contract.md §9). The statement that
+// consumes events (delivery-queue.ts) writes it.
 import type { Sql } from "#platform/database/database.ts";
 import { listedCodes } from "../rules/event-types.ts";
 import type { Owner } from "./endpoints.ts";

@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { isDuplicate } from "#platform/database/database.ts";
 import { newId } from "#platform/values/id.ts";
 import { Environment } from "#proto/merchant/v1/merchant_pb.ts";
-import { changeConnector } from "../../../services/merchant/flows/update-connector.ts";
+import { changeConnector } from "../../../services/merchant/flows/manage-connector.ts";
 import { type ConnectorRow, insertConnector, listConnectors } from "../../../services/merchant/store/connectors.ts";
 import { fixture, suite } from "../../harness/suite.ts";
 import { merchantContext, newMerchant } from "./context.ts";

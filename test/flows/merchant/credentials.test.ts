@@ -1,10 +1,9 @@
 // Connector accounts on a real PostgreSQL: stored once, with encrypted credentials.
 import assert from "node:assert/strict";
 import { Environment } from "#proto/merchant/v1/merchant_pb.ts";
-import { namedAccounts } from "../../../services/merchant/flows/find-account.ts";
+import { deactivateAccount, saveAccount } from "../../../services/merchant/flows/manage-connector.ts";
 import { unsealCredentials } from "../../../services/merchant/flows/open-account.ts";
-import { deactivateAccount, saveAccount } from "../../../services/merchant/flows/save-account.ts";
-import { listConnectors } from "../../../services/merchant/store/connectors.ts";
+import { findAccountsByExternal, listConnectors } from "../../../services/merchant/store/connectors.ts";
 import { fixture, suite } from "../../harness/suite.ts";
 import { refused } from "../service-config.ts";
 import { merchantContext, newMerchant } from "./context.ts";
@@ -43,8 +42,8 @@ test("saving an account many times at once stores it once, with encrypted creden
       ["simulator", false],
     ],
   );
-  const [stored] = await namedAccounts(context.db, { connector: "stripe", externalAccountId: "acct_one" });
-  assert.ok(!stored.credentials.includes("very_secret"));
+  const [stored] = await findAccountsByExternal(context.db, "stripe", "acct_one");
+  assert.ok(stored && !stored.credentials.includes("very_secret"));
   assert.deepEqual(unsealCredentials(context.vault, stored), { secret_key: "sk_test_very_secret" });
 });
 
@@ -53,7 +52,7 @@ test("an account belongs to one merchant, in one or both environments", async ()
   await saveAccount(context, account(one, "acct_shared"));
   await assert.rejects(saveAccount(context, account(two, "acct_shared")), refused("CONNECTOR_NOT_ELIGIBLE"));
   await saveAccount(context, account(one, "acct_shared", { environment: Environment.LIVE }));
-  const both = await namedAccounts(context.db, { connector: "stripe", externalAccountId: "acct_shared" });
+  const both = await findAccountsByExternal(context.db, "stripe", "acct_shared");
   assert.deepEqual(
     both.map(({ connector }) => connector.environment),
     [Environment.SANDBOX, Environment.LIVE],

@@ -213,7 +213,7 @@ test("adding a passkey sends a mail to a person who signs in by the identity pro
   const member = await halfJoined(mailed, merchantId, "owner", door);
   await linkedAtProvider(mailed, member);
   await addPasskey(mailed.signIn, member.secret, new SoftwareAuthenticator(originOf(door)));
-  await sink.mailTo(member.email, "A new way to sign in was added");
+  await sink.mailTo(member.email, "New sign-in method");
 });
 
 test.run();

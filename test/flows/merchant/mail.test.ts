@@ -27,7 +27,7 @@ const aBrowser = () => randomBytes(24).toString("base64url");
 const linkIn = (text: string | undefined) => /https:\/\/\S+\/(\S+)/.exec(text ?? "")?.[1] ?? assert.fail("no link");
 
 const linksTo = (email: string) =>
-  sink.mails.filter(({ subject, to }) => subject === "Your link to sign in" && [to].flat()[0]?.text === email);
+  sink.mails.filter(({ subject, to }) => subject === "Your sign-in link" && [to].flat()[0]?.text === email);
 
 /** Requests a link and reads the mail. @returns its token */
 async function linked(email: string, browserSecret: string): Promise<string> {
@@ -104,7 +104,7 @@ test("a sign-in mail is sent while the server is busy with another mail", async 
   await linked(owner.email, aBrowser());
   assert.equal((await database.query(busy, [sessionId])).rowCount, 1, "it is still busy");
   release();
-  await sink.mailTo(email, "asks for a payment");
+  await sink.mailTo(email, "Payment request from");
 });
 
 test("a team mails at most a hundred invitations a day, revoked ones included, independent of other teams", async () => {
@@ -251,7 +251,7 @@ test("a sign-in link works once, in the requesting browser and in time, and only
   assert(session?.session?.memberships.every(({ actions }) => actions.length === 0));
   await assert.rejects(redeem(token, own), refused("UNAUTHORIZED"), "twice");
   await addPasskey(service.signIn, session?.secret ?? "", new SoftwareAuthenticator(consoleOrigin));
-  await sink.mailTo(email, "A new way to sign in was added");
+  await sink.mailTo(email, "New sign-in method");
   const late = await linked(email, own);
   await database.query(
     "update sign_in_links set created_at = now() - interval '16 minutes', expires_at = now() - interval '1 minute' where person_id = $1",
@@ -378,7 +378,7 @@ test("a sign-in from another browser is notified, from a new version of the same
   };
   await from("Test/2");
   await from("Firefox/1 (X11; Linux)");
-  const mail = await sink.mailTo(email, "Sign-in from another browser");
+  const mail = await sink.mailTo(email, "Sign-in from a new browser");
   assert(mail.text?.includes("198.51.100.9") && mail.text.includes("Firefox, Linux"));
   await from("Firefox/2 (X11; Linux)");
   await from("Opera OPR/1 (Macintosh)");
@@ -387,9 +387,7 @@ test("a sign-in from another browser is notified, from a new version of the same
     () =>
       sink.mails.filter(
         ({ text, to }) =>
-          [to].flat()[0]?.text === email &&
-          text?.includes("another browser") === false &&
-          text.includes("Opera, macOS"),
+          [to].flat()[0]?.text === email && text?.includes("new browser") === false && text.includes("Opera, macOS"),
       ).length === 1,
   );
   assert.equal(sink.countTo(email), 3, "the invitation, and two browsers");

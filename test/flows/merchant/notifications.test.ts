@@ -68,8 +68,8 @@ test("a dispute is notified with its due date to those who may respond, and agai
   const dispute = { merchantId, disputeId, due };
   await announceDispute({ ...dispute, type: "dispute.created", status: "needs_response" });
   for (const person of [owner, support]) {
-    const mail = await firstAbout(person, "disputed");
-    assert.equal(mail.subject, "[Sandbox] Acme: a payment is disputed");
+    const mail = await firstAbout(person, "new dispute");
+    assert.equal(mail.subject, "[Sandbox] Acme: new dispute");
     assert(mail.text?.includes(due.toISOString().slice(0, 10)));
     assert(mail.text?.includes(`${consoleOrigin}/${merchantId}/sandbox/disputes/${disputeId}`));
   }
@@ -83,7 +83,7 @@ test("a dispute is notified with its due date to those who may respond, and agai
   await firstAbout(owner, "due soon");
   await announceDispute({ ...dispute, type: "dispute.updated", status: "under_review" });
   await eventually("the notice to be canceled", async () => (await queued("dispute_due", disputeId)).length === 0);
-  assert.equal(about(viewer.email, "disputed").length, 0);
+  assert.equal(about(viewer.email, "new dispute").length, 0);
 });
 
 test("a failed live refund is notified in the person's language", async () => {
@@ -100,7 +100,7 @@ test("a failed live refund is notified in the person's language", async () => {
     attributes: { refund_id: refundId, refund_status: "failed" },
   });
   const mail = await firstAbout(owner, "Erstattung");
-  assert.equal(mail.subject, "Acme: eine Erstattung ist gescheitert");
+  assert.equal(mail.subject, "Acme: Erstattung fehlgeschlagen");
   assert(mail.text?.includes(`/${merchantId}/live/payments/${paymentId}`) && mail.text.includes(refundId));
 });
 
@@ -124,10 +124,10 @@ test("a failing endpoint is notified once a day to those who may see webhooks", 
   for (let i = 0; i < 20; i++) await announceDelivery("delivery.failing", one, "one.example");
   await announceDelivery("delivery.exhausted", one, "one.example");
   await announceDelivery("delivery.failing", other, "other.example");
-  await eventually("both to be notified", () => about(developer.email, "takes no events").length === 2);
-  const mail = about(developer.email, "takes no events").find(({ text }) => text?.includes("one.example"));
+  await eventually("both to be notified", () => about(developer.email, "endpoint failing").length === 2);
+  const mail = about(developer.email, "endpoint failing").find(({ text }) => text?.includes("one.example"));
   assert(mail?.text?.includes(`${consoleOrigin}/${merchantId}/live/webhooks/${one}`));
-  assert.equal(about(finance.email, "takes no events").length, 0);
+  assert.equal(about(finance.email, "endpoint failing").length, 0);
 });
 
 test("payment links are mailed once a session for those with the right, a hundred an hour, twenty in the sandbox", async () => {
@@ -203,7 +203,7 @@ test("the unsubscribe link ends one kind of mail for its own person only, withou
   const [owner, other] = [await service.joinMember(merchantId), await service.joinMember(merchantId)];
   const dispute = { merchantId, type: "dispute.created", status: "needs_response" };
   await announceDispute({ ...dispute, disputeId: newId("dispute") });
-  const mail = await firstAbout(owner, "disputed");
+  const mail = await firstAbout(owner, "new dispute");
   const { unsubscribe } = Object.fromEntries([
     ["unsubscribe", mail.headerLines.find(({ key }) => key === "list-unsubscribe")?.line ?? ""],
   ]);
@@ -215,8 +215,8 @@ test("the unsubscribe link ends one kind of mail for its own person only, withou
   for (let i = 0; i < 2; i++) assert.deepEqual((await people.endNotification({ token })).kind, "dispute_opened");
   const disputeId = newId("dispute");
   await announceDispute({ ...dispute, disputeId });
-  await eventually("the other one's second mail", () => about(other.email, "disputed").length === 2);
-  assert.equal(about(owner.email, "disputed").length, 1);
+  await eventually("the other one's second mail", () => about(other.email, "new dispute").length === 2);
+  assert.equal(about(owner.email, "new dispute").length, 1);
   const scope = { sessionSecret: owner.secret, merchantId };
   const { kinds } = await people.getNotifications(scope);
   assert.deepEqual(

@@ -1,12 +1,12 @@
-// Changes who belongs to a merchant or to the installation: a member's role, their removal, and invitations that are
-// taken back. Each is ONE transaction under the lock of the place, so that the last owner stays however many try at
-// once.
+// Changes a team's members: role, removal, access reset, and revoked invitations. Each is ONE transaction under the
+// team's lock, so the last owner stays even if several changes run at once.
 import type { MappedTx } from "#platform/database/mapped-database.ts";
 import { Failure } from "#platform/values/failure.ts";
 import type { MerchantContext } from "../../context.ts";
 import { kindsFor } from "../../rules/people/notifications.ts";
 import { roleNamed } from "../../rules/people/roles.ts";
 import { withdrawMails, withdrawMailsOf } from "../../store/mails.ts";
+import { deleteAuthenticator } from "../../store/people/authenticators.ts";
 import { deleteSessionsOf } from "../../store/people/console-sessions.ts";
 import { deleteInvitation, findInvitation } from "../../store/people/invitations.ts";
 import {
@@ -17,8 +17,9 @@ import {
   type Membership,
   membersOf,
 } from "../../store/people/memberships.ts";
-import { lockPerson } from "../../store/people/persons.ts";
-import { hasSignInMethod } from "../../store/people/sign-in-methods.ts";
+import { deletePasskeysOf } from "../../store/people/passkeys.ts";
+import { hasSignInMethod, lockPerson } from "../../store/people/persons.ts";
+import { deleteLinksOf } from "../../store/sign-in/provider-links.ts";
 import { type RefundLimit, readRole } from "./invite-member.ts";
 import { type Manager, manageTeam, type TeamScope } from "./manage-people.ts";
 import { memberEvent } from "./people-events.ts";
@@ -28,11 +29,11 @@ export async function updateMember(
   context: MerchantContext,
   scope: TeamScope,
   personId: string,
-  wanted: { readonly role: string; readonly refundLimit: RefundLimit | undefined },
+  input: { readonly role: string; readonly refundLimit: RefundLimit | undefined },
 ): Promise<MemberRow> {
   const { merchantId } = scope;
-  const role = readRole(scope.door, wanted);
-  const { amount: refundAmount = null, currency: refundCurrency = null } = wanted.refundLimit ?? {};
+  const role = readRole(scope.door, input);
+  const { amount: refundAmount = null, currency: refundCurrency = null } = input.refundLimit ?? {};
   const member = await manageTeam(context, scope, "team.write", async (tx, manager) => {
     const membership = await lockMember(tx, scope, personId, manager);
     if (!manager.mayGive(role.name)) throw new Failure("FORBIDDEN");
@@ -40,7 +41,8 @@ export async function updateMember(
     if (!role.isOwner) await assertOwnerLeft(tx, scope, membership, manager);
     tx.em.assign(membership, { role: role.name, refundAmount, refundCurrency });
     await tx.em.flush();
-    // A person without a way to sign in: whoever opened their invitation could add a passkey and have the new role.
+    // A person without a sign-in method has only the session of their invitation. A thief of that invitation could
+    // otherwise add a passkey and gain the new role.
     await lockPerson(tx.em, personId);
     if (!(await hasSignInMethod(tx, personId))) await deleteSessionsOf(tx.em, personId);
     await withdrawMailsOf(tx, { personId, merchantId }, kindsFor(role.name));
@@ -70,7 +72,25 @@ export async function removeMember(context: MerchantContext, scope: TeamScope, p
   context.outbox.wake();
 }
 
-/** @throws Failure NOT_FOUND (there was never such a one), FORBIDDEN, UNAUTHORIZED */
+/**
+ * Removes all sign-in methods of a member who lost them. Roles stay; a new invitation gives access again. Only an
+ * operator by command may do this, never a console session.
+ * @throws Failure NOT_FOUND (no such member), UNAUTHORIZED (no operator)
+ */
+export async function resetAccess(context: MerchantContext, scope: TeamScope, personId: string): Promise<void> {
+  await manageTeam(context, scope, "team.write", async (tx) => {
+    const person = await lockPerson(tx.em, personId);
+    if (!person || !(await findMembership(tx.em, personId, scope.merchantId))) throw new Failure("NOT_FOUND");
+    await deletePasskeysOf(tx.em, personId);
+    await deleteAuthenticator(tx.em, personId);
+    await deleteLinksOf(tx, personId);
+    await deleteSessionsOf(tx.em, personId);
+    await context.outbox.append(tx, [memberEvent("member.access_reset", scope.merchantId, personId, {})]);
+  });
+  context.outbox.wake();
+}
+
+/** @throws Failure NOT_FOUND, FORBIDDEN, UNAUTHORIZED */
 export async function revokeInvitation(
   context: MerchantContext,
   scope: TeamScope,
@@ -89,7 +109,7 @@ export async function revokeInvitation(
   context.outbox.wake();
 }
 
-/** Whoever may not give a role does not take it either. */
+/** A manager who may not grant a role may not remove it either. */
 async function lockMember(
   tx: MappedTx,
   { merchantId }: TeamScope,
@@ -102,7 +122,7 @@ async function lockMember(
   return membership;
 }
 
-/** An operator by command may take the last one too: they can invite another. */
+/** An operator by command may remove the last owner, since they can invite another one. */
 async function assertOwnerLeft(
   tx: MappedTx,
   { door, merchantId }: TeamScope,

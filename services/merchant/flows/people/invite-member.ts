@@ -1,5 +1,5 @@
-// Invites an address to a merchant, or to the installation: ONE transaction under the lock of the place. The link's
-// token is in the answer only; what is stored is its keyed hash. Inviting an address again ends its former link.
+// Invites an address to a merchant or the installation in ONE transaction under the team's lock. Only the response or
+// the mail contains the link's token; the database stores its keyed hash. A new invitation ends the address's old link.
 import type { MappedTx } from "#platform/database/mapped-database.ts";
 import { randomToken } from "#platform/secrets/vault.ts";
 import { clockNow } from "#platform/values/clock.ts";
@@ -8,8 +8,7 @@ import { newId } from "#platform/values/id.ts";
 import { Environment } from "#proto/merchant/v1/merchant_pb.ts";
 import type { MerchantContext } from "../../context.ts";
 import { brandOf } from "../../mail/brand.ts";
-import { mailTexts } from "../../mail/mail-texts.ts";
-import { ownBrand, queueMail } from "../../mail/queue-mail.ts";
+import { mailTexts, ownBrand, queueMail } from "../../mail/queue-mail.ts";
 import { type Door, doorOfScope, type OpenDoor } from "../../rules/people/door.ts";
 import { emailViolations, isPlainName, languageOf, normalEmail } from "../../rules/people/person.ts";
 import { type Role, roleNamed } from "../../rules/people/roles.ts";
@@ -18,8 +17,7 @@ import { countInvitationMails, withdrawMails } from "../../store/mails.ts";
 import { findMerchant } from "../../store/merchants.ts";
 import { type Invitation, listInvitations, putInvitation } from "../../store/people/invitations.ts";
 import { findMembership } from "../../store/people/memberships.ts";
-import { findPersonByEmail, findPersons } from "../../store/people/persons.ts";
-import { hasSignInMethod } from "../../store/people/sign-in-methods.ts";
+import { findPersonByEmail, findPersons, hasSignInMethod } from "../../store/people/persons.ts";
 import { openDoor } from "../sign-in/session.ts";
 import { type Manager, manageTeam, type TeamScope } from "./manage-people.ts";
 import { memberEvent } from "./people-events.ts";
@@ -29,29 +27,28 @@ export interface RefundLimit {
   readonly currency: string;
 }
 
-export interface WantedMember {
+export interface InviteMemberInput {
   readonly email: string;
   readonly role: string;
   readonly refundLimit: RefundLimit | undefined;
-  /** Of the mail. */
+  /** The mail's language. */
   readonly language: string;
 }
 
-/** An invitation with its link, which nobody can read again. */
 export interface IssuedInvitation {
   readonly invitation: Invitation;
-  /** Empty: an operator by command. */
+  /** Empty for an operator by command. */
   readonly inviterName: string;
-  /** Empty: it went by mail, and nobody but its reader is to have it. */
+  /** Empty if only the mail may contain it. */
   readonly link: string;
   readonly isMailed: boolean;
 }
 
-/** No team is larger; each is an open door. */
+/** Larger than any team; each open invitation is a risk. */
 export const openInvitationsMax = 200;
 const tokenForm = /^[A-Za-z0-9_-]{43}$/;
 
-/** The hashes that an invitation with this token may be stored under. */
+/** The possible hashes of a token, one per hash key. */
 export function tokenHashes({ hashKeys }: Pick<MerchantContext, "hashKeys">, token: string): Buffer[] {
   return tokenForm.test(token) ? hashKeys.hashes(hashed(token)) : [];
 }
@@ -62,18 +59,18 @@ const hashed = (token: string) => `console-invitation:${token}`;
 export async function inviteMember(
   context: MerchantContext,
   scope: TeamScope,
-  wanted: WantedMember,
+  input: InviteMemberInput,
 ): Promise<IssuedInvitation> {
   const open = openDoor(context, scope.door);
-  const email = normalEmail(wanted.email);
+  const email = normalEmail(input.email);
   const violations = emailViolations(email);
   if (violations.length > 0) throw new Failure("INVALID_BODY", { violations });
-  const role = readRole(scope.door, wanted);
+  const role = readRole(scope.door, input);
   const issued = await manageTeam(context, scope, "team.write", async (tx, manager) => {
     if (!manager.mayGive(role.name)) throw new Failure("FORBIDDEN");
     await assertInvitable(context, tx, { merchantId: scope.merchantId, email, manager });
     if (manager.personId !== undefined) await assertFewMails(tx, scope.merchantId);
-    return await addInvitation(context, tx, { ...wanted, merchantId: scope.merchantId, email, manager });
+    return await addInvitation(context, tx, { ...input, merchantId: scope.merchantId, email, manager });
   });
   context.outbox.wake();
   context.mails.now();
@@ -83,14 +80,14 @@ export async function inviteMember(
   return { invitation, inviterName: inviter?.name ?? "", isMailed, link };
 }
 
-/** The writes of it, within the caller's transaction; the caller wakes the outbox after the commit. */
+/** For the caller's transaction. The caller wakes the outbox after the commit. */
 export async function addInvitation(
   context: MerchantContext,
   tx: MappedTx,
-  wanted: WantedMember & { readonly merchantId: string; readonly manager: Pick<Manager, "personId"> },
+  input: InviteMemberInput & { readonly merchantId: string; readonly manager: Pick<Manager, "personId"> },
 ): Promise<{ invitation: Invitation; token: string; isMailed: boolean }> {
   const { hashKeys, outbox } = context;
-  const { merchantId, email, role, refundLimit, manager } = wanted;
+  const { merchantId, email, role, refundLimit, manager } = input;
   const token = randomToken(32);
   const now = clockNow();
   const invitation: Invitation = {
@@ -107,11 +104,11 @@ export async function addInvitation(
   };
   await putInvitation(tx.em, invitation, hashKeys.hash(hashed(token)));
   await outbox.append(tx, [memberEvent("member.invited", merchantId, invitation.id, { email, role })]);
-  const isMailed = await mailInvitation(context, tx, invitation, { token, language: wanted.language });
+  const isMailed = await mailInvitation(context, tx, invitation, { token, language: input.language });
   return { invitation, token, isMailed };
 }
 
-/** A colleague who could read the link could come in as the person they invite. */
+/** A colleague who could read the link could sign in as the invited person. */
 function isByMailOnly({ canMail }: MerchantContext, { personId }: Pick<Manager, "personId">): boolean {
   return canMail && personId !== undefined;
 }
@@ -147,15 +144,15 @@ async function mailInvitation(
   });
 }
 
-/** The role of the door, with a limit only where it takes one. @throws Failure INVALID_BODY */
-export function readRole(door: Door, wanted: Pick<WantedMember, "role" | "refundLimit">): Role {
-  const role = roleNamed(door, wanted.role);
-  if (!role) throw invalid("role", "is none of this console");
-  if (wanted.refundLimit && !role.takesRefundLimit) throw invalid("refund_limit", "is none of this role");
+/** @throws Failure INVALID_BODY */
+export function readRole(door: Door, input: Pick<InviteMemberInput, "role" | "refundLimit">): Role {
+  const role = roleNamed(door, input.role);
+  if (!role) throw invalid("role", "must be a role of this console");
+  if (input.refundLimit && !role.takesRefundLimit) throw invalid("refund_limit", "is not allowed for this role");
   return role;
 }
 
-/** An operator by command is not counted: whoever has the commands needs no mail of ours. */
+/** The limit does not apply to an operator by command. */
 async function assertFewMails(tx: MappedTx, merchantId: string): Promise<void> {
   const since = new Date(clockNow().getTime() - invitationMailsMs);
   if ((await countInvitationMails(tx, merchantId, since)) >= invitationMailsMax)
@@ -163,8 +160,8 @@ async function assertFewMails(tx: MappedTx, merchantId: string): Promise<void> {
 }
 
 /**
- * A member who cannot sign in yet may be invited again, because their link may be lost. The new link ends the former
- * one, so the inviter must be one who could take that back.
+ * A member who cannot sign in yet may be invited again, since their link may be lost. The new link ends the old one, so
+ * the inviter needs the right to revoke it.
  */
 async function assertInvitable(
   context: MerchantContext,
@@ -179,5 +176,5 @@ async function assertInvitable(
   const former = open.find((invitation) => invitation.email === email);
   if (former && !manager.mayGive(former.role)) throw new Failure("FORBIDDEN");
   const others = open.filter((invitation) => invitation.email !== email);
-  if (others.length >= openInvitationsMax) throw invalid("email", "would be one open invitation too many");
+  if (others.length >= openInvitationsMax) throw invalid("email", "would exceed the limit of open invitations");
 }

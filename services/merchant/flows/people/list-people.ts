@@ -1,15 +1,14 @@
-// Who belongs to a merchant or to the installation, who is invited, and what people are called in logs there.
+// Lists a team's members and invitations, and the names of people in its logs.
 import type { MerchantContext } from "../../context.ts";
 import { rightsOf } from "../../rules/people/roles.ts";
 import type { SessionPerson } from "../../store/people/console-sessions.ts";
 import { type Invitation, listInvitations } from "../../store/people/invitations.ts";
-import { knownPeople } from "../../store/people/known-people.ts";
-import { type MemberRow, membersOf } from "../../store/people/memberships.ts";
+import { knownPeople, type MemberRow, membersOf } from "../../store/people/memberships.ts";
 import { findPersons } from "../../store/people/persons.ts";
 import { openInvitationsMax } from "./invite-member.ts";
 import { readTeam, type TeamScope } from "./manage-people.ts";
 
-/** Members by role, then by name; invitations the newest first. @throws Failure UNAUTHORIZED, NOT_FOUND, FORBIDDEN */
+/** Members by role and name; invitations newest first. @throws Failure UNAUTHORIZED, NOT_FOUND, FORBIDDEN */
 export async function listPeople(
   context: MerchantContext,
   scope: TeamScope,
@@ -30,7 +29,7 @@ export async function listPeople(
   });
 }
 
-/** Those who are or were members there. @throws Failure UNAUTHORIZED, NOT_FOUND */
+/** Current and former members. @throws Failure UNAUTHORIZED, NOT_FOUND */
 export async function listNames(
   context: MerchantContext,
   scope: TeamScope,

@@ -1,6 +1,5 @@
-// Who manages the people of a merchant or of the installation: an operator by command, who may do all; a person with
-// the right in that place; or one at the operators' door who may change merchants. To be asked under the lock of the
-// place, so that the right still holds at the commit.
+// Authorizes the management of a team: an operator by command, a member with the right, or a person of the operators'
+// console who may change merchants. The check runs under the team's lock, so the right still holds at the commit.
 import type { SqlEntityManager } from "@mikro-orm/postgresql";
 import type { MappedTx } from "#platform/database/mapped-database.ts";
 import { callContext } from "#platform/values/call-context.ts";
@@ -15,24 +14,24 @@ import { findMembership, lockScope } from "../../store/people/memberships.ts";
 import { assertProved, findFullSession } from "../sign-in/session.ts";
 import { asPerson } from "./people-events.ts";
 
-/** Whose people, and by whose wish. */
+/** The team and the acting session. */
 export interface TeamScope {
-  /** Empty: an operator by command. */
+  /** Empty for an operator by command. */
   readonly sessionSecret: string;
   readonly door: Door;
-  /** Empty: the installation. */
+  /** Empty for the installation. */
   readonly merchantId: string;
 }
 
 export interface Manager {
-  /** Undefined: an operator by command. */
+  /** Undefined for an operator by command. */
   readonly personId: string | undefined;
   mayGive(role: string): boolean;
 }
 
 /**
- * Runs the work in a transaction under the lock of the place, as the manager's own.
- * @throws Failure UNAUTHORIZED, NOT_FOUND (no such place for this person), FORBIDDEN (no right, or no proof)
+ * Runs the work in a transaction under the team's lock. The manager is the actor of its announcements.
+ * @throws Failure UNAUTHORIZED, NOT_FOUND (no team of this person), FORBIDDEN (no right, or no recent proof)
  */
 export async function manageTeam<T>(
   context: MerchantContext,
@@ -51,8 +50,7 @@ export async function manageTeam<T>(
 }
 
 /**
- * Reads for whoever may look there.
- * @param action undefined: every member may
+ * @param action the required right; undefined allows every member
  * @throws Failure UNAUTHORIZED, NOT_FOUND, FORBIDDEN
  */
 export async function readTeam<T>(
@@ -77,36 +75,36 @@ async function admit(
   const merchant = merchantId === "" ? undefined : await findMerchant(em, merchantId);
   if (merchant === null) throw new Failure("NOT_FOUND");
   if (!session) return { personId: undefined, mayGive: () => true };
-  const isFromAbove = session.door === "operators" && door === "merchants";
-  const own = await findMembership(em, session.person.id, isFromAbove ? "" : merchantId);
+  const isByOperator = session.door === "operators" && door === "merchants";
+  const own = await findMembership(em, session.person.id, isByOperator ? "" : merchantId);
   if (!own) throw new Failure("NOT_FOUND");
-  const needed: Action | undefined = isFromAbove
+  const needed: Action | undefined = isByOperator
     ? action === "team.write"
       ? "merchants.write"
       : "merchants.read"
     : action;
-  const isOperators = isFromAbove || !merchant;
-  const held = isOperators ? actionsOf("operators", own.role) : heldActions(own.role, merchant.status);
+  const held = isByOperator || !merchant ? actionsOf("operators", own.role) : heldActions(own.role, merchant.status);
   if (needed && !held.includes(needed)) throw new Failure("FORBIDDEN");
   if (action === "team.write") assertProved(session);
-  return { personId: own.personId, mayGive: (role) => isFromAbove || mayGive(door, own.role, role) };
+  return { personId: own.personId, mayGive: (role) => isByOperator || mayGive(door, own.role, role) };
 }
 
-/** True while the inviter may give the role there, which nobody but an operator may at a suspended merchant. */
+/** Whether the inviter may still grant the role. At a suspended merchant only an operator may. */
 export async function inviterMayGive(
   em: SqlEntityManager,
   { inviterId, merchantId }: Pick<Invitation, "inviterId" | "merchantId">,
   role: string,
 ): Promise<boolean> {
   if (inviterId == null) return true;
-  const above = actionsOf("operators", (await findMembership(em, inviterId, ""))?.role ?? "");
-  if (merchantId !== "" && above.includes("merchants.write")) return true;
+  const asOperator = actionsOf("operators", (await findMembership(em, inviterId, ""))?.role ?? "");
+  if (merchantId !== "" && asOperator.includes("merchants.write")) return true;
   const own = (await findMembership(em, inviterId, merchantId))?.role ?? "";
-  const held = merchantId === "" ? above : heldActions(own, (await findMerchant(em, merchantId))?.status ?? "closed");
+  const held =
+    merchantId === "" ? asOperator : heldActions(own, (await findMerchant(em, merchantId))?.status ?? "closed");
   return held.includes("team.write") && mayGive(doorOfScope(merchantId), own, role);
 }
 
-/** @throws Failure UNAUTHORIZED: no session, and no operator either; or one of the other door */
+/** @throws Failure UNAUTHORIZED (neither session nor operator, or a session of the other console) */
 async function sessionOf(
   context: MerchantContext,
   { sessionSecret, door }: TeamScope,

@@ -1,34 +1,33 @@
-// Queues a mail about a merchant's matter to each of its people who may have it and did not say no, within the caller's
-// transaction. Each can be ended by one request.
+// Queues a notification to each of a merchant's people whose role receives it and who did not opt out, in the caller's
+// transaction. Each mail has a one-click unsubscribe link.
 import type { MappedTx } from "#platform/database/mapped-database.ts";
 import { Environment } from "#proto/merchant/v1/merchant_pb.ts";
 import type { MerchantContext } from "../../context.ts";
 import { brandOf } from "../../mail/brand.ts";
 import type { MailContent } from "../../mail/mail-content.ts";
 import type { MailTexts, MatterFacts } from "../../mail/mail-facts.ts";
-import { mailTexts } from "../../mail/mail-texts.ts";
-import { queueMail } from "../../mail/queue-mail.ts";
+import { mailTexts, queueMail } from "../../mail/queue-mail.ts";
 import { unsubscribeToken } from "../../mail/unsubscribe.ts";
 import { kindsFor, type NotificationKind } from "../../rules/people/notifications.ts";
 import { findMerchant } from "../../store/merchants.ts";
 import { membersOf } from "../../store/people/memberships.ts";
 import { choicesOf } from "../../store/people/notification-choices.ts";
 
-/** What has happened, and where people look at it. */
+/** An event that people are notified of. */
 export interface Matter {
   readonly kind: NotificationKind;
   readonly merchantId: string;
   readonly environment: Environment;
   readonly objectId: string;
-  /** As people call the object. */
+  /** The object's name in the text. */
   readonly object: string;
-  /** When it is due or over, if anybody knows. */
+  /** The due or expiry date. */
   readonly date?: Date | undefined;
-  /** Of the console, behind merchant and environment. */
+  /** The console's path after merchant and environment. */
   readonly path: string;
-  /** Who did it needs no mail. */
+  /** The acting person, who needs no mail. */
   readonly exceptPersonId?: string;
-  /** Absent: at once. */
+  /** Default: now. */
   readonly sendAt?: Date;
   readonly giveUpAt?: Date;
 }

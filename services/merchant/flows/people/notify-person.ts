@@ -1,16 +1,15 @@
-// Mails that people get about their own access, in the transaction of what happened to it: nobody can switch them off.
+// Queues security mails about a person's own access in the transaction of its change. They cannot be turned off.
 import { createHash } from "node:crypto";
 import type { MappedTx } from "#platform/database/mapped-database.ts";
 import { clockNow } from "#platform/values/clock.ts";
 import type { MerchantContext } from "../../context.ts";
-import { mailTexts } from "../../mail/mail-texts.ts";
-import { queueMail } from "../../mail/queue-mail.ts";
+import { mailTexts, queueMail } from "../../mail/queue-mail.ts";
 import type { Door } from "../../rules/people/door.ts";
 import type { SessionRow } from "../../store/people/console-sessions.ts";
 import { findPersons } from "../../store/people/persons.ts";
 import { recordBrowser } from "../../store/sign-in/known-browsers.ts";
 
-/** A passkey or an app was added to who had a way in before. */
+/** For a person who had another sign-in method before. */
 export async function notifySignInMethodAdded(
   context: MerchantContext,
   tx: MappedTx,
@@ -21,7 +20,7 @@ export async function notifySignInMethodAdded(
   await queueMail(context, tx, { to: person.email, kind: "way_in_added", content, objectId: person.id });
 }
 
-/** Remembers the browser, whose versions change, and tells of one that the person has not used before. */
+/** Records the browser without its version numbers, and notifies the person of a new one. */
 export async function notifyNewBrowser(
   context: MerchantContext,
   tx: MappedTx,

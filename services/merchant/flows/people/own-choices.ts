@@ -1,4 +1,4 @@
-// What people choose for themselves at a merchant: which mails they get, and their named filters of lists.
+// A person's own choices at a merchant: notifications and saved views.
 import type { MappedTx } from "#platform/database/mapped-database.ts";
 import { Failure, invalid } from "#platform/values/failure.ts";
 import type { MerchantContext } from "../../context.ts";
@@ -31,7 +31,10 @@ export async function readNotifications(context: MerchantContext, scope: OwnScop
   return kindsFor(own.role).map((name) => ({ name, isOn: choices.get(name) ?? true }));
 }
 
-/** @param kinds those that are wanted; all others are off. @throws Failure … and INVALID_BODY (none of the role's) */
+/**
+ * @param kinds the enabled ones; all others are disabled
+ * @throws Failure UNAUTHORIZED, FORBIDDEN, NOT_FOUND, INVALID_BODY
+ */
 export async function chooseNotifications(
   context: MerchantContext,
   scope: OwnScope,
@@ -39,7 +42,8 @@ export async function chooseNotifications(
 ): Promise<ChosenKind[]> {
   const own = await ownMembership(context, scope);
   const possible = kindsFor(own.role);
-  if (!kinds.every((kind) => isKind(kind) && possible.includes(kind))) throw invalid("kinds", "has one that is none");
+  if (!kinds.every((kind) => isKind(kind) && possible.includes(kind)))
+    throw invalid("kinds", "must be kinds of this role");
   const chosen = possible.map((name) => ({ name, isOn: kinds.includes(name) }));
   await change(context, own, async (tx) => {
     await putChoices(tx.em, keyOf(own), new Map(chosen.map((c) => [c.name, c.isOn])));
@@ -48,27 +52,26 @@ export async function chooseNotifications(
   return chosen;
 }
 
-/** Ends one kind of mail by the link in it; repeating it changes nothing. @throws Failure NOT_FOUND */
+/** Disables one kind of mail by its unsubscribe link; repeating it changes nothing. @throws Failure NOT_FOUND */
 export async function endNotification(
   context: MerchantContext,
   token: string,
 ): Promise<{ kind: NotificationKind; merchantName: string }> {
-  const of = readUnsubscribeToken(context.hashKeys, token);
-  const own = of && (await findMembership(context.db.em(), of.personId, of.merchantId));
-  const merchant = of && (await findMerchant(context.db.em(), of.merchantId));
+  const subscription = readUnsubscribeToken(context.hashKeys, token);
+  if (!subscription) throw new Failure("NOT_FOUND");
+  const { personId, merchantId, kind } = subscription;
+  const own = await findMembership(context.db.em(), personId, merchantId);
+  const merchant = await findMerchant(context.db.em(), merchantId);
   if (!own || !merchant) throw new Failure("NOT_FOUND");
+  const kept = kindsFor(own.role).filter((each) => each !== kind);
   await change(context, own, async (tx) => {
-    await putChoices(tx.em, keyOf(own), new Map([[of.kind, false]]));
-    await withdrawMailsOf(
-      tx,
-      keyOf(own),
-      kindsFor(own.role).filter((kind) => kind !== of.kind),
-    );
+    await putChoices(tx.em, keyOf(own), new Map([[kind, false]]));
+    await withdrawMailsOf(tx, keyOf(own), kept);
   });
-  return { kind: of.kind, merchantName: merchant.name };
+  return { kind, merchantName: merchant.name };
 }
 
-/** @param list empty: of all lists. @throws Failure UNAUTHORIZED, FORBIDDEN, NOT_FOUND */
+/** @param list empty for all lists @throws Failure UNAUTHORIZED, FORBIDDEN, NOT_FOUND */
 export async function readViews(context: MerchantContext, scope: OwnScope, list: string): Promise<SavedView[]> {
   return await viewsOf(context.db.em(), keyOf(await ownMembership(context, scope)), list);
 }
@@ -82,13 +85,13 @@ export async function saveView(
   const own = await ownMembership(context, scope);
   await change(context, own, async (tx) => {
     const others = (await viewsOf(tx.em, keyOf(own))).filter((v) => !(v.list === view.list && v.name === view.name));
-    if (others.length >= viewsMax) throw invalid("view", `would be one more than ${viewsMax}`);
+    if (others.length >= viewsMax) throw invalid("view", `would exceed the limit of ${viewsMax} views`);
     const { list, name, query } = view;
     await putView(tx.em, { ...keyOf(own), list, name, query });
   });
 }
 
-/** One that is not there stays so. @throws Failure UNAUTHORIZED, FORBIDDEN, NOT_FOUND */
+/** Deleting a missing view is no error. @throws Failure UNAUTHORIZED, FORBIDDEN, NOT_FOUND */
 export async function forgetView(
   context: MerchantContext,
   scope: OwnScope,
@@ -105,7 +108,7 @@ async function ownMembership(context: MerchantContext, { sessionSecret, merchant
   return own;
 }
 
-/** The person's own changes one after the other, so that however many come at once there are not too many. */
+/** Runs a person's changes one at a time, so concurrent ones cannot exceed a limit. */
 async function change(
   { db }: MerchantContext,
   { personId, merchantId }: Membership,
@@ -113,7 +116,7 @@ async function change(
 ): Promise<void> {
   await db.transaction(async (tx) => {
     await lockPerson(tx.em, personId);
-    // Removed meanwhile: there is nothing that it could belong to.
+    // The member may have been removed in between.
     if (!(await findMembership(tx.em, personId, merchantId))) throw new Failure("NOT_FOUND");
     await work(tx);
   });

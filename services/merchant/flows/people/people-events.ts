@@ -1,5 +1,5 @@
-// How acts of people are announced, so that the audit log has them with the person. What a person does with their own
-// access concerns everybody they work for: it is announced once for each of their merchants.
+// Announces people's acts for the audit log, with the person as the actor. A change of a person's own access is
+// announced once for each of their merchants.
 import type { Tx } from "#platform/database/database.ts";
 import type { Announcement } from "#platform/events/outbox.ts";
 import { callContext } from "#platform/values/call-context.ts";
@@ -26,17 +26,18 @@ export type OwnEvent =
   | "authenticator.removed"
   | "session.ended";
 
-/** @param merchantId empty: of the installation */
+/** @param merchantId empty for the installation */
 export function memberEvent(
-  type: MemberEvent,
+  type: MemberEvent | OwnEvent,
   merchantId: string,
   objectId: string,
   attributes: Readonly<Record<string, string>>,
 ): Announcement {
-  return peopleEvent(type, merchantId, objectId, attributes);
+  const about = { merchantId, environment: Environment.UNSPECIFIED, objectId, status: "" };
+  return { type, ...about, at: clockNow(), attributes };
 }
 
-/** Announces what the person did with their own access, under each of their memberships of the door. */
+/** Announces a change of the person's own access for each of their memberships in the console. */
 export async function announceOwn(
   { outbox }: Pick<MerchantContext, "outbox">,
   tx: Tx,
@@ -46,22 +47,12 @@ export async function announceOwn(
   attributes: Readonly<Record<string, string>> = {},
 ): Promise<void> {
   const memberships = await membershipsOf(tx, personId, door);
-  const events = memberships.map(({ merchantId }) => peopleEvent(type, merchantId, objectId, { door, ...attributes }));
+  const events = memberships.map(({ merchantId }) => memberEvent(type, merchantId, objectId, { door, ...attributes }));
   await asPerson(personId, () => outbox.append(tx, events));
 }
 
-/** Runs the work as the person's own: what it announces is theirs, whoever the caller says to act for. */
+/** Runs the work with the person as the actor of its announcements, instead of the caller's actor. */
 export function asPerson<T>(personId: string, work: () => Promise<T>): Promise<T> {
   const context = callContext.getStore();
   return context ? callContext.run({ ...context, actor: personId }, work) : work();
-}
-
-function peopleEvent(
-  type: string,
-  merchantId: string,
-  objectId: string,
-  attributes: Readonly<Record<string, string>>,
-): Announcement {
-  const about = { merchantId, environment: Environment.UNSPECIFIED, objectId, status: "" };
-  return { type, ...about, at: clockNow(), attributes };
 }

@@ -1,6 +1,6 @@
-// Accepts an invitation: ONE transaction under the lock of its place, which removes the invitation, so that however
-// many accept it at once, one does. A person who is signed in with the invited address joins with that session. Nobody
-// becomes a person who can sign in already: they sign in first.
+// Accepts an invitation in ONE transaction under the team's lock. Deleting the invitation makes sure that it is
+// accepted once. A signed-in person with the invited address joins with their session. A person who has a sign-in
+// method must use it first: the link alone never signs them in.
 import type { SqlEntityManager } from "@mikro-orm/postgresql";
 import { isDuplicate, type Sql } from "#platform/database/database.ts";
 import type { MappedTx } from "#platform/database/mapped-database.ts";
@@ -13,10 +13,20 @@ import { languageOf, nameViolations, normalName } from "../../rules/people/perso
 import { findMerchant } from "../../store/merchants.ts";
 import { deleteSessionsOf, type SessionRow } from "../../store/people/console-sessions.ts";
 import { deleteInvitation, findInvitationByHash, type Invitation } from "../../store/people/invitations.ts";
-import { rememberPerson } from "../../store/people/known-people.ts";
-import { findMembership, findMemberships, insertMembership, lockScope } from "../../store/people/memberships.ts";
-import { findPersonByEmail, findPersons, insertPerson, lockPersonByEmail } from "../../store/people/persons.ts";
-import { hasSignInMethod } from "../../store/people/sign-in-methods.ts";
+import {
+  findMembership,
+  findMemberships,
+  insertMembership,
+  lockScope,
+  rememberPerson,
+} from "../../store/people/memberships.ts";
+import {
+  findPersonByEmail,
+  findPersons,
+  hasSignInMethod,
+  insertPerson,
+  lockPersonByEmail,
+} from "../../store/people/persons.ts";
 import { tokenHashes } from "../people/invite-member.ts";
 import { inviterMayGive } from "../people/manage-people.ts";
 import { asPerson, memberEvent } from "../people/people-events.ts";
@@ -26,24 +36,23 @@ import type { IssuedSession } from "./sign-in-by-passkey.ts";
 export interface Acceptance {
   readonly door: Door;
   readonly token: string;
-  /** Of a new person. */
+  /** For a new person. */
   readonly name: string;
   readonly language: string;
-  /** Empty: nobody is signed in. */
+  /** Empty without a session. */
   readonly sessionSecret: string;
   readonly browser: BrowserInfo;
 }
 
-/** What an invitation offers. */
 export interface OpenInvitation {
   readonly invitation: Invitation;
   readonly merchantName: string;
   readonly inviterName: string;
-  /** The address is a person's who signs in first. */
+  /** Whether the invited person must sign in first. */
   readonly isKnown: boolean;
 }
 
-/** @throws Failure NOT_FOUND: it does not work any more */
+/** @throws Failure NOT_FOUND (expired or used) */
 export async function readInvitation(context: MerchantContext, door: Door, token: string): Promise<OpenInvitation> {
   const em = context.db.em();
   const invitation = await findOpen(context, door, token);
@@ -65,7 +74,7 @@ export async function acceptInvitation(
   const invitation = await findOpen(context, door, acceptance.token);
   if (session && session.person.email !== invitation.email) throw new Failure("FORBIDDEN");
   const join = () => context.db.transaction((tx) => joinTeam(context, tx, invitation, acceptance, session));
-  // Another invitation of the same address made the person at the same moment: now there is one.
+  // On a conflict another invitation of the same address created the person just now: retry with that person.
   const begun = await join().catch((error) =>
     isDuplicate(error, "persons_email_key") ? join() : Promise.reject(error),
   );
@@ -83,7 +92,7 @@ async function findOpen(context: MerchantContext, door: Door, token: string): Pr
   return found;
 }
 
-/** @returns the secret of the session that begins; undefined: the person goes on with theirs */
+/** @returns the secret of a new session, or undefined if the person keeps their session */
 async function joinTeam(
   context: MerchantContext,
   tx: MappedTx,
@@ -94,7 +103,7 @@ async function joinTeam(
   const { merchantId, role, refundAmount, refundCurrency } = invitation;
   await lockScope(tx, merchantId);
   if (!(await deleteInvitation(tx.em, invitation.id))) throw new Failure("NOT_FOUND");
-  // Under the lock: the inviter may have been removed or demoted since the invitation was found.
+  // Checked again under the lock: the inviter may have been removed or demoted since the first check.
   if (!(await inviterMayGive(tx.em, invitation, role))) throw new Failure("NOT_FOUND");
   const personId = session?.person.id ?? (await becomePerson(tx, invitation, acceptance));
   if (!(await findMembership(tx.em, personId, merchantId))) {
@@ -109,34 +118,34 @@ async function joinTeam(
   return (await beginSession(context, tx, { personId, door, isFull: false, isProved: false, browser })).secret;
 }
 
-/** The link went to the address and nowhere else, or an operator handed it to whom the address is of. */
-function isVouchedFor({ byMailOnly, inviterId }: Invitation): boolean {
+/** Whether accepting proves the address: only its owner got the link, by mail or from an operator. */
+function provesAddress({ byMailOnly, inviterId }: Invitation): boolean {
   return byMailOnly || inviterId == null;
 }
 
 /**
- * True when the link's holder may become the person: nobody can sign in as them yet. A link that its inviter has seen
- * makes only a person to whom the inviter could give every role they have, and who has none elsewhere.
+ * Whether the link's holder may act as a stored person, who must not have a sign-in method yet. If the inviter has seen
+ * the link, all roles of that person must be in this team and within the inviter's right to grant.
  */
 async function mayBecome(sql: Sql, em: SqlEntityManager, personId: string, invitation: Invitation): Promise<boolean> {
   if (await hasSignInMethod(sql, personId)) return false;
-  if (isVouchedFor(invitation)) return true;
+  if (provesAddress(invitation)) return true;
   for (const { merchantId, role } of await findMemberships(em, personId)) {
     if (merchantId !== invitation.merchantId || !(await inviterMayGive(em, invitation, role))) return false;
   }
   return true;
 }
 
-/** A new person, or one of this address whom nobody can sign in as yet. @throws Failure FORBIDDEN, INVALID_BODY */
+/** Creates the person, or uses the stored one of this address. @throws Failure FORBIDDEN, INVALID_BODY */
 async function becomePerson(tx: MappedTx, invitation: Invitation, acceptance: Acceptance): Promise<string> {
   const { email } = invitation;
   const now = clockNow();
-  const emailProvedAt = isVouchedFor(invitation) ? now : null;
+  const emailProvedAt = provesAddress(invitation) ? now : null;
   const known = await lockPersonByEmail(tx.em, email);
   if (known) {
     if (!(await mayBecome(tx, tx.em, known.id, invitation))) throw new Failure("FORBIDDEN");
     known.emailProvedAt ??= emailProvedAt;
-    // Whoever had the former link has a session that could still add a way in.
+    // A holder of an earlier link may have a session that could add a sign-in method.
     await deleteSessionsOf(tx.em, known.id);
     return known.id;
   }

@@ -1,12 +1,12 @@
-// Sets up an authenticator app, for whom passkeys are impossible. Begin: keeps its secret, sealed, as one that opens
-// nothing. Finish: ONE transaction that takes its first code, makes the session full and proved under a new secret and
-// announces `authenticator.added`; the former app ends with it.
+// Sets up an authenticator app for people who cannot use passkeys. Begin stores its encrypted secret as pending. Finish
+// verifies the first code in ONE transaction, replaces the previous app, makes the session full and proved under a new
+// secret, and announces `authenticator.added`.
 import { randomBytes } from "node:crypto";
 import { clockNow } from "#platform/values/clock.ts";
 import type { MerchantContext } from "../../context.ts";
 import { setupOf } from "../../rules/people/one-time-code.ts";
 import { putPending } from "../../store/people/authenticators.ts";
-import { hasSignInMethod } from "../../store/people/sign-in-methods.ts";
+import { hasSignInMethod } from "../../store/people/persons.ts";
 import { notifySignInMethodAdded } from "../people/notify-person.ts";
 import { announceOwn } from "../people/people-events.ts";
 import { assertMayAddSignInMethod } from "./add-passkey.ts";
@@ -14,7 +14,7 @@ import { checkCode, countWrongCode, sealFor, wrongCode } from "./check-code.ts";
 import { findSession, renewSession, viewSession } from "./session.ts";
 import type { IssuedSession } from "./sign-in-by-passkey.ts";
 
-/** As RFC 4226 §4 recommends. */
+/** Recommended by RFC 4226 §4. */
 const secretBytes = 20;
 
 /** @throws Failure UNAUTHORIZED, FORBIDDEN */

@@ -1,6 +1,6 @@
-// Adds a passkey to a person, within their session. Begin: one statement keeps the challenge. Finish: (1) takes the
-// challenge; (2) verifies what the browser made; (3) in one transaction keeps the passkey, makes the session full and
-// proved under a new secret, and announces `passkey.added`.
+// Adds a passkey to the session's person. Begin stores a challenge. Finish: (1) consumes the challenge; (2) verifies
+// the browser's response; (3) in one transaction stores the passkey, makes the session full and proved under a new
+// secret, and announces `passkey.added`.
 import { isDuplicate } from "#platform/database/database.ts";
 import { clockNow } from "#platform/values/clock.ts";
 import { Failure, invalid } from "#platform/values/failure.ts";
@@ -12,15 +12,14 @@ import type { OpenDoor } from "../../rules/people/door.ts";
 import { normalName } from "../../rules/people/person.ts";
 import type { SessionRow } from "../../store/people/console-sessions.ts";
 import { insertPasskey, passkeysOf } from "../../store/people/passkeys.ts";
-import { lockPerson } from "../../store/people/persons.ts";
-import { hasSignInMethod } from "../../store/people/sign-in-methods.ts";
+import { hasSignInMethod, lockPerson } from "../../store/people/persons.ts";
 import { takeChallenge } from "../../store/sign-in/challenges.ts";
 import { notifySignInMethodAdded } from "../people/notify-person.ts";
 import { announceOwn } from "../people/people-events.ts";
 import { assertProved, findSession, openDoor, renewSession, viewSession } from "./session.ts";
 import { type IssuedSession, keepChallenge, type PasskeyAnswer, type PasskeyQuestion } from "./sign-in-by-passkey.ts";
 
-/** More than anybody carries about; each is a way in. */
+/** More than a person needs; each passkey is a risk. */
 const passkeysMax = 20;
 
 /** @throws Failure UNAUTHORIZED, FORBIDDEN */
@@ -51,7 +50,7 @@ export async function finishPasskey(
   return { secret: fresh, view: await viewSession(context, await findSession(context, fresh)) };
 }
 
-/** Who has no way in yet adds the first; who has one proves it first. @throws Failure FORBIDDEN */
+/** The first sign-in method needs no proof; each further one does. @throws Failure FORBIDDEN */
 export function assertMayAddSignInMethod(session: SessionRow): void {
   if (session.isFull) assertProved(session);
 }
@@ -63,14 +62,14 @@ async function verifyNew(
   { challengeId, responseJson }: PasskeyAnswer,
 ) {
   const challenge = await takeChallenge(db, { id: challengeId, purpose: "add", door, sessionId });
-  if (!challenge || challenge.expiresAt <= clockNow()) throw invalid("challenge_id", "is over");
+  if (!challenge || challenge.expiresAt <= clockNow()) throw invalid("challenge_id", "has expired");
   const answer = readRegistration(responseJson);
-  if (!answer) throw invalid("response_json", "is no answer of a passkey");
+  if (!answer) throw invalid("response_json", "must be a passkey's response");
   try {
     return await verifyNewPasskey(open, challenge.challenge, answer);
   } catch (error) {
     if (!(error instanceof PasskeyRefused)) throw error;
-    log.warn({ person_id: person.id, why: error.message }, "a new passkey was refused");
+    log.warn({ person_id: person.id, why: error.message }, "new passkey rejected");
     throw new Failure("INVALID_BODY", {
       cause: error,
       violations: [{ field: "response_json", problem: "does not prove a passkey" }],
@@ -88,7 +87,7 @@ async function keepPasskey(
   const passkey = { id: newId("passkey"), personId: person.id, rpId, ...made, createdAt: clockNow(), lastUsedAt: null };
   try {
     return await context.db.transaction(async (tx) => {
-      // One after the other, so that however many are made at once there are not too many.
+      // The lock keeps the count below the limit.
       await lockPerson(tx.em, person.id);
       if ((await passkeysOf(tx.em, person.id, rpId)).length >= passkeysMax) throw new Failure("FORBIDDEN");
       if (await hasSignInMethod(tx, person.id)) await notifySignInMethodAdded(context, tx, session);
@@ -99,7 +98,7 @@ async function keepPasskey(
       return await renewSession(context, tx, sessionId);
     });
   } catch (error) {
-    if (isDuplicate(error)) throw invalid("response_json", "is a passkey that is known already");
+    if (isDuplicate(error)) throw invalid("response_json", "is a passkey that exists already");
     throw error;
   }
 }

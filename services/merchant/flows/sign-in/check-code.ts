@@ -1,6 +1,5 @@
-// Looks at a code of a person's authenticator app, within the caller's transaction and under the lock of the app: what
-// the code changes (no code twice, wrong ones counted) is written also when it is wrong, so a wrong one throws nothing
-// here.
+// Checks a code of a person's authenticator app in the caller's transaction, under the app's lock. A wrong code must
+// commit its failure count, so it returns a result instead of throwing.
 import type { MappedTx } from "#platform/database/mapped-database.ts";
 import type { Vault } from "#platform/secrets/vault.ts";
 import { clockNow } from "#platform/values/clock.ts";
@@ -14,12 +13,11 @@ import { announceOwn } from "../people/people-events.ts";
 
 export const wrongCode = () => invalid("code", "is wrong, or was used before");
 
-/** What a person's app secret is sealed for. */
 export function sealFor(vault: Vault, personId: string, secret: Uint8Array): Buffer {
   return vault.encrypt(secret, contextOf(personId));
 }
 
-/** @param of `secret`: the app that opens; `pending`: the one that is being set up. */
+/** @param of `secret` for the active app, `pending` for the one in setup */
 export async function checkCode(
   vault: Vault,
   tx: MappedTx,
@@ -36,7 +34,7 @@ export async function checkCode(
   return { isRight, app };
 }
 
-/** The sixth wrong code ends the session: whoever has it is not its person. */
+/** The sixth wrong code ends the session: it is probably stolen. */
 export async function countWrongCode(context: MerchantContext, tx: MappedTx, session: SessionRow): Promise<void> {
   if ((await recordWrongCode(tx, session.id)) <= wrongCodesMax) return;
   const { person, door } = session;

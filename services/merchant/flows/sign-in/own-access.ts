@@ -1,5 +1,5 @@
-// What people do with their own access: look at it, change their name, remove a way in, end sessions. Each change is
-// ONE transaction that announces it.
+// A person's own access: reads it, changes the name, removes sign-in methods, ends sessions. Each change is ONE
+// transaction that announces it.
 import type { MappedTx } from "#platform/database/mapped-database.ts";
 import { clockNow } from "#platform/values/clock.ts";
 import { Failure } from "#platform/values/failure.ts";
@@ -12,7 +12,7 @@ import { lockPerson } from "../../store/people/persons.ts";
 import { announceOwn } from "../people/people-events.ts";
 import { assertProved, findFullSession, openDoor } from "./session.ts";
 
-/** Passkeys of the session's door, the app, and open sessions of both doors. @throws Failure UNAUTHORIZED, FORBIDDEN */
+/** Passkeys of this console, the app, and open sessions of both consoles. @throws Failure UNAUTHORIZED, FORBIDDEN */
 export async function readOwnAccess(context: MerchantContext, sessionSecret: string) {
   const session = await findFullSession(context, sessionSecret);
   const em = context.db.em();
@@ -22,7 +22,7 @@ export async function readOwnAccess(context: MerchantContext, sessionSecret: str
   return { session, passkeys, authenticatorSince, sessions: await sessionsOf(em, id, clockNow()) };
 }
 
-/** Absent fields stay. @throws Failure UNAUTHORIZED, FORBIDDEN, INVALID_BODY */
+/** Absent fields stay unchanged. @throws Failure UNAUTHORIZED, FORBIDDEN, INVALID_BODY */
 export async function updatePerson(
   context: MerchantContext,
   sessionSecret: string,
@@ -45,7 +45,7 @@ export async function updatePerson(
   return { ...person, name, language };
 }
 
-/** @param passkeyId empty: the authenticator app. @throws Failure UNAUTHORIZED, FORBIDDEN, NOT_FOUND */
+/** @param passkeyId empty for the authenticator app @throws Failure UNAUTHORIZED, FORBIDDEN, NOT_FOUND */
 export async function removeSignInMethod(
   context: MerchantContext,
   sessionSecret: string,
@@ -56,7 +56,7 @@ export async function removeSignInMethod(
   const { person, door } = session;
   const own = { personId: person.id, door };
   await context.db.transaction(async (tx) => {
-    // One after the other, so that two removals at once leave a way in.
+    // The lock keeps two concurrent removals from removing the last sign-in method.
     await lockPerson(tx.em, person.id);
     if (passkeyId !== "") {
       if (!(await deletePasskey(tx.em, person.id, passkeyId))) throw new Failure("NOT_FOUND");
@@ -70,7 +70,7 @@ export async function removeSignInMethod(
   context.outbox.wake();
 }
 
-/** The app opens with a link by mail alone: where no mail can be sent, it is no way in. */
+/** The app works only together with a mailed link, so it does not count without mail. */
 async function assertSignInMethodLeft(
   context: MerchantContext,
   tx: MappedTx,
@@ -81,7 +81,7 @@ async function assertSignInMethodLeft(
   if (passkeys.length === 0 && !app?.confirmedAt) throw new Failure("FORBIDDEN");
 }
 
-/** @param sessionId empty: all but the one that asks. @throws Failure UNAUTHORIZED, FORBIDDEN, NOT_FOUND */
+/** @param sessionId empty for all except the caller's @throws Failure UNAUTHORIZED, FORBIDDEN, NOT_FOUND */
 export async function endSessions(context: MerchantContext, sessionSecret: string, sessionId: string): Promise<void> {
   const own = await findFullSession(context, sessionSecret);
   const personId = own.person.id;

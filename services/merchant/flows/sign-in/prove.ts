@@ -1,5 +1,5 @@
-// Proves again, in a session, that it is still the same person: by passkey, as a sign-in is, by the authenticator app's
-// code, or by a fresh sign-in at the identity provider. What is grave needs a proof within five minutes.
+// Verifies again that the person of a session is present: by passkey, by an authenticator code, or by a fresh sign-in
+// at the identity provider. Sensitive actions need a proof within five minutes.
 import type { MappedTx } from "#platform/database/mapped-database.ts";
 import { clockNow } from "#platform/values/clock.ts";
 import { Failure } from "#platform/values/failure.ts";
@@ -10,7 +10,7 @@ import { proveSession, type SessionRow } from "../../store/people/console-sessio
 import { passkeysOf, recordPasskeyUse } from "../../store/people/passkeys.ts";
 import { findLinked, isLinked } from "../../store/sign-in/provider-links.ts";
 import { checkCode, countWrongCode, wrongCode } from "./check-code.ts";
-import { type ProviderToken, useTokenUp, verifyToken } from "./provider-token.ts";
+import { consumeToken, type ProviderToken, verifyToken } from "./provider.ts";
 import { findFullSession, openDoor, type SessionView, viewSession } from "./session.ts";
 import {
   keepChallenge,
@@ -37,7 +37,7 @@ export async function beginProof(
 }
 
 /**
- * @param proof a token, else a code, else a passkey's answer
+ * @param proof a token, a code, or a passkey's response
  * @throws Failure UNAUTHORIZED, FORBIDDEN, INVALID_BODY (field `code`), FEATURE_DISABLED, SERVICE_UNAVAILABLE
  */
 export async function finishProof(
@@ -73,13 +73,13 @@ async function proveByCode(context: MerchantContext, session: SessionRow, code: 
   if (!isProved) throw wrongCode();
 }
 
-/** Holds for five minutes from when they proved themselves there. */
+/** The proof's time is the time of the sign-in at the provider. */
 async function proveByProvider(context: MerchantContext, session: SessionRow, token: ProviderToken): Promise<void> {
   const { issuer, subject, provedAt } = await verifyToken(context, token);
   const now = clockNow();
   if (!provedAt || !provedUntil(provedAt, now)) throw new Failure("UNAUTHORIZED");
   await context.db.transaction(async (tx) => {
-    await useTokenUp(tx, token);
+    await consumeToken(tx, token);
     if ((await findLinked(tx, issuer, subject)) !== session.person.id) throw new Failure("UNAUTHORIZED");
     await keepProof(tx, session, new Date(Math.min(provedAt.getTime(), now.getTime())));
   });

@@ -1,5 +1,5 @@
-// Sessions of the consoles: begins one, finds one by its secret, gives one a new secret once it is full, and ends one.
-// Only the secret's keyed hash is stored. A session opens nothing without this file's rules, swept away or not.
+// Console sessions: starts one, finds one by its secret, renews the secret and signs out. The database stores the
+// secret's keyed hash. Expired sessions are refused here even before the sweep deletes them.
 import type { MappedTx } from "#platform/database/mapped-database.ts";
 import { randomToken } from "#platform/secrets/vault.ts";
 import { clockNow } from "#platform/values/clock.ts";
@@ -8,8 +8,10 @@ import { newId } from "#platform/values/id.ts";
 import type { MerchantContext } from "../../context.ts";
 import type { Door, OpenDoor } from "../../rules/people/door.ts";
 import { isSessionOver, lifeMsMax, provedUntil, shouldRecordUse } from "../../rules/people/session.ts";
+import { deleteAuthenticator } from "../../store/people/authenticators.ts";
 import {
   deleteSession,
+  deleteSessionsOf,
   fillSession,
   findSessionByHash,
   insertSession,
@@ -17,7 +19,8 @@ import {
   type SessionRow,
 } from "../../store/people/console-sessions.ts";
 import { membershipsOf, type OwnMembership } from "../../store/people/memberships.ts";
-import { recordSeen } from "../../store/people/persons.ts";
+import { deletePasskeysOf } from "../../store/people/passkeys.ts";
+import { type Person, recordSeen } from "../../store/people/persons.ts";
 import { notifyNewBrowser } from "../people/notify-person.ts";
 import { announceOwn } from "../people/people-events.ts";
 
@@ -26,27 +29,26 @@ export interface BrowserInfo {
   readonly agent: string;
 }
 
-/** A session with all that its person may do. */
+/** A session with its person's rights. */
 export interface SessionView {
   readonly session: SessionRow;
   readonly memberships: readonly OwnMembership[];
-  /** At this session's door. */
+  /** For this console. */
   readonly hasPasskey: boolean;
 }
 
 const secretForm = /^[A-Za-z0-9_-]{43}$/;
 const secretBytes = 32;
-/** So that no hash of another kind of secret is ever one of a session. */
+/** The prefix separates sessions' hashes from those of other secrets. */
 const hashed = (secret: string) => `console-session:${secret}`;
 
-/** @throws Failure FEATURE_DISABLED: the door has no origin */
+/** @throws Failure FEATURE_DISABLED (the console has no origin) */
 export function openDoor({ doors }: Pick<MerchantContext, "doors">, door: Door): OpenDoor {
   const open = doors.get(door);
   if (!open) throw new Failure("FEATURE_DISABLED");
   return open;
 }
 
-/** @returns the secret, which nobody can read again */
 export async function beginSession(
   context: MerchantContext,
   tx: MappedTx,
@@ -70,9 +72,8 @@ export async function beginSession(
 }
 
 /**
- * The session with this secret.
- * @param door which it must be of; absent: any that is open
- * @throws Failure UNAUTHORIZED: unknown, over, or of another door
+ * @param door the required console; absent for any enabled one
+ * @throws Failure UNAUTHORIZED (unknown, expired, or of another console)
  */
 export async function findSession(
   { db, hashKeys, doors }: Pick<MerchantContext, "db" | "hashKeys" | "doors">,
@@ -86,7 +87,7 @@ export async function findSession(
   return found;
 }
 
-/** The same, which may do more than to add a way to sign in. @throws Failure UNAUTHORIZED, FORBIDDEN */
+/** A session that is not full may only add a sign-in method. @throws Failure UNAUTHORIZED, FORBIDDEN */
 export async function findFullSession(
   context: Pick<MerchantContext, "db" | "hashKeys" | "doors">,
   secret: string,
@@ -97,7 +98,7 @@ export async function findFullSession(
   return session;
 }
 
-/** A page's look at its session: it counts as a use, kept to the minute. @throws Failure UNAUTHORIZED */
+/** Reads the session for a page and records the use, to the minute. @throws Failure UNAUTHORIZED */
 export async function useSession(context: MerchantContext, secret: string, door: Door): Promise<SessionView> {
   const session = await findSession(context, secret, door);
   const now = clockNow();
@@ -108,7 +109,7 @@ export async function useSession(context: MerchantContext, secret: string, door:
   return await viewSession(context, session);
 }
 
-/** A new session has no right of its own yet: what its person may do is looked up with each page. */
+/** A session holds no rights: its person's rights are read for each page. */
 export async function viewSession(
   { db, doors }: Pick<MerchantContext, "db" | "doors">,
   session: SessionRow,
@@ -118,7 +119,7 @@ export async function viewSession(
   return { session, memberships, hasPasskey: session.passkeyHosts.includes(rpId) };
 }
 
-/** Makes the session full and proved under a new secret: whoever knew the old one has nothing. @returns the new one */
+/** Makes the session full and proved, and invalidates the old secret. @returns the new secret */
 export async function renewSession(
   { hashKeys }: Pick<MerchantContext, "hashKeys">,
   tx: MappedTx,
@@ -129,12 +130,25 @@ export async function renewSession(
   return secret;
 }
 
-/** Grave acts need it. @throws Failure FORBIDDEN: there is no proof within five minutes */
+/** For sensitive actions. @throws Failure FORBIDDEN (no proof within five minutes) */
 export function assertProved({ provedAt }: Pick<SessionRow, "provedAt">): void {
   if (!provedUntil(provedAt, clockNow())) throw new Failure("FORBIDDEN");
 }
 
-/** Ends the session; one that is over or unknown stays so. */
+/**
+ * Marks the person's address as proved. Before this, a person without control of the address may have created these
+ * sign-in methods and sessions by a link, so they end.
+ * @param person locked by the caller
+ */
+export async function proveAddress(tx: MappedTx, person: Person): Promise<void> {
+  if (person.emailProvedAt) return;
+  await deletePasskeysOf(tx.em, person.id);
+  await deleteAuthenticator(tx.em, person.id);
+  await deleteSessionsOf(tx.em, person.id);
+  person.emailProvedAt = clockNow();
+}
+
+/** An expired or unknown session is no error. */
 export async function signOut(context: MerchantContext, secret: string): Promise<void> {
   const { db, hashKeys, outbox } = context;
   const found = await findSessionByHash(db, hashKeys.hashes(hashed(secret)));

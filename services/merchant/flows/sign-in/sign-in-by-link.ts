@@ -1,7 +1,7 @@
-// Signs a person in by a link that is mailed: the way back in for who has lost the others, and with an authenticator
-// app's code the way in for whom passkeys are impossible. Request: ONE transaction that writes and works the same
-// whether anybody has the address. Redeem: ONE transaction under the link's lock, which uses it up. A browser in which
-// a person has used a link has a count of its own, so that strangers who ask for the person's links lock nobody out.
+// Signs a person in by a mailed link: for recovery, or together with an authenticator code for people without passkeys.
+// Request: ONE transaction with the same work and timing whether the address is known or not. Redeem: ONE transaction
+// under the link's lock. Browsers that have used a link are counted separately, so strangers' requests for a person's
+// links cannot lock that person out.
 import { createHash } from "node:crypto";
 import type { MappedTx } from "#platform/database/mapped-database.ts";
 import { randomToken, sameSecret } from "#platform/secrets/vault.ts";
@@ -9,8 +9,7 @@ import { clockNow } from "#platform/values/clock.ts";
 import { Failure, invalid } from "#platform/values/failure.ts";
 import { newId } from "#platform/values/id.ts";
 import type { MerchantContext } from "../../context.ts";
-import { mailTexts } from "../../mail/mail-texts.ts";
-import { queueMail } from "../../mail/queue-mail.ts";
+import { mailTexts, queueMail } from "../../mail/queue-mail.ts";
 import type { Door } from "../../rules/people/door.ts";
 import { languageOf, normalEmail } from "../../rules/people/person.ts";
 import { signInLinkMs, signInLinksMax, signInLinksMs } from "../../rules/people/session.ts";
@@ -29,20 +28,18 @@ import {
 } from "../../store/sign-in/sign-in-links.ts";
 import { announceOwn } from "../people/people-events.ts";
 import { checkCode, wrongCode } from "./check-code.ts";
-import { proveAddress } from "./prove-address.ts";
-import { type BrowserInfo, beginSession, findSession, openDoor, viewSession } from "./session.ts";
+import { type BrowserInfo, beginSession, findSession, openDoor, proveAddress, viewSession } from "./session.ts";
 import type { IssuedSession } from "./sign-in-by-passkey.ts";
 
 const hashedToken = (token: string) => `console-link:${token}`;
 const hashedBrowser = (secret: string) => `console-browser:${secret}`;
-/** The secret is random: its plain digest tells nothing of it. */
+/** The secret is random, so a plain digest reveals nothing. */
 const knownHash = (secret: string) => createHash("sha256").update(hashedBrowser(secret)).digest();
 const hashedAddress = (door: Door, email: string) => `console-address:${door}:${email}`;
 
-/** What becomes of a use of the link. */
 type LinkUse = { readonly secret: string } | { readonly refused: Failure };
 
-/** @throws Failure FEATURE_DISABLED: no mail can be sent, or the door has no origin */
+/** @throws Failure FEATURE_DISABLED (no mail server, or the console has no origin) */
 export async function requestSignInLink(
   context: MerchantContext,
   door: Door,
@@ -60,8 +57,8 @@ export async function requestSignInLink(
     const since = new Date(now.getTime() - signInLinksMs);
     const person = await findPersonOfDoor(tx, email, door);
     const isKnown = await isKnownBrowser(tx, person?.id ?? "", knownHash(input.browserSecret));
-    const askers = isKnown ? hashKeys.hashes(hashedBrowser(input.browserSecret)) : null;
-    const linksSent = await countLinks(tx, hashKeys.hashes(hashedAddress(door, email)), askers, since);
+    const counted = isKnown ? hashKeys.hashes(hashedBrowser(input.browserSecret)) : null;
+    const linksSent = await countLinks(tx, hashKeys.hashes(hashedAddress(door, email)), counted, since);
     if (linksSent >= signInLinksMax) return;
     const token = randomToken(32);
     const expiresAt = new Date(now.getTime() + signInLinkMs);
@@ -93,7 +90,7 @@ export async function redeemSignInLink(
     if (!link || !isHere || link.door !== door || link.expiresAt <= clockNow()) {
       return { refused: new Failure("UNAUTHORIZED") };
     }
-    return await openWith(context, tx, link, input, browser);
+    return await useLink(context, tx, link, input, browser);
   });
   context.outbox.wake();
   context.mails.now();
@@ -101,7 +98,7 @@ export async function redeemSignInLink(
   return { secret: use.secret, view: await viewSession(context, await findSession(context, use.secret, door)) };
 }
 
-async function openWith(
+async function useLink(
   context: MerchantContext,
   tx: MappedTx,
   { id, personId, door }: SignInLink,

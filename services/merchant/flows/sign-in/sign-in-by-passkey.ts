@@ -1,6 +1,6 @@
-// Signs a person in by passkey. Begin: one statement keeps the challenge. Finish: (1) takes the challenge, so that it
-// works once whatever follows; (2) reads the passkey and verifies what it signed; (3) in one transaction records the
-// use, which refuses a counter that goes back, begins the session and announces `person.signed_in`.
+// Signs a person in by passkey. Begin stores a challenge. Finish: (1) consumes the challenge, so it works once; (2)
+// verifies the passkey's signature; (3) in one transaction records the use, which refuses a decreased counter, starts
+// the session and announces `person.signed_in`.
 import { randomToken } from "#platform/secrets/vault.ts";
 import { clockNow } from "#platform/values/clock.ts";
 import { Failure } from "#platform/values/failure.ts";
@@ -17,17 +17,16 @@ import { type BrowserInfo, beginSession, findSession, openDoor, type SessionView
 
 export interface PasskeyAnswer {
   readonly challengeId: string;
-  /** As the browser gives it. */
+  /** The browser's response. */
   readonly responseJson: string;
 }
 
-/** What a browser is asked. */
+/** Options for the browser. */
 export interface PasskeyQuestion {
   readonly challengeId: string;
   readonly optionsJson: string;
 }
 
-/** A session with its secret. */
 export interface IssuedSession {
   readonly secret: string;
   readonly view: SessionView;
@@ -65,7 +64,6 @@ export async function finishPasskeySignIn(
   return { secret, view: await viewSession(context, await findSession(context, secret, door)) };
 }
 
-/** Keeps what is to be signed. */
 export async function keepChallenge(
   { db }: Pick<MerchantContext, "db">,
   challenge: Omit<Challenge, "id" | "expiresAt">,
@@ -77,10 +75,7 @@ export async function keepChallenge(
   return { challengeId, optionsJson };
 }
 
-/**
- * The passkey that signed the challenge, and its counter after that.
- * @throws Failure UNAUTHORIZED: for whatever does not prove it
- */
+/** The passkey that signed the challenge, and its new counter. @throws Failure UNAUTHORIZED */
 export async function verifyAnswer(
   context: Pick<MerchantContext, "db" | "log">,
   open: OpenDoor,
@@ -94,19 +89,19 @@ export async function verifyAnswer(
   const passkey = answer && (await findPasskeyByCredential(db.em(), Buffer.from(answer.id, "base64url")));
   if (!answer || passkey?.rpId !== open.rpId) throw new Failure("UNAUTHORIZED");
   try {
-    // The counter is compared where it is recorded.
+    // recordPasskeyUse compares the counter.
     const counter = await verifyAssertion(open, challenge.challenge, answer, { ...passkey, counter: 0 });
     return { passkey, counter };
   } catch (error) {
     if (!(error instanceof PasskeyRefused)) throw error;
-    log.warn({ passkey_id: passkey.id, why: error.message }, "a passkey was refused");
+    log.warn({ passkey_id: passkey.id, why: error.message }, "passkey rejected");
     throw new Failure("UNAUTHORIZED", { cause: error });
   }
 }
 
-/** Two authenticators with one key: one of them is a copy. */
+/** A decreased counter means that two authenticators use the same key. */
 export function refuseCopy({ log, metrics }: Pick<MerchantContext, "log" | "metrics">, passkey: Passkey): Failure {
   metrics.passkeyCopies.inc();
-  log.warn({ passkey_id: passkey.id, person_id: passkey.personId }, "a passkey's counter went back");
+  log.warn({ passkey_id: passkey.id, person_id: passkey.personId }, "passkey rejected: counter decreased");
   return new Failure("UNAUTHORIZED");
 }

@@ -1,5 +1,5 @@
-// Signs a person in by the company's identity provider: (1) verifies the token, for which the provider's keys may be
-// asked for; (2) in ONE transaction uses the token up, finds or binds the person, begins the session and announces it.
+// Signs a person in by the company's identity provider: (1) verifies the token, which may fetch the provider's keys;
+// (2) in ONE transaction consumes the token, finds or links the person, starts the session and announces it.
 import type { MappedTx } from "#platform/database/mapped-database.ts";
 import { clockNow } from "#platform/values/clock.ts";
 import { Failure } from "#platform/values/failure.ts";
@@ -10,10 +10,8 @@ import { membershipsOf } from "../../store/people/memberships.ts";
 import { findPersonOfDoor, lockPerson } from "../../store/people/persons.ts";
 import { findLinked, linkPerson } from "../../store/sign-in/provider-links.ts";
 import { announceOwn } from "../people/people-events.ts";
-import { proveAddress } from "./prove-address.ts";
-import type { ProvedIdentity } from "./provider.ts";
-import { type ProviderToken, useTokenUp, verifyToken } from "./provider-token.ts";
-import { type BrowserInfo, beginSession, findSession, openDoor, viewSession } from "./session.ts";
+import { consumeToken, type ProviderIdentity, type ProviderToken, verifyToken } from "./provider.ts";
+import { type BrowserInfo, beginSession, findSession, openDoor, proveAddress, viewSession } from "./session.ts";
 import type { IssuedSession } from "./sign-in-by-passkey.ts";
 
 /** @throws Failure UNAUTHORIZED, FEATURE_DISABLED, SERVICE_UNAVAILABLE */
@@ -26,8 +24,8 @@ export async function finishProviderSignIn(
   openDoor(context, door);
   const identity = await verifyToken(context, token);
   const secret = await context.db.transaction(async (tx) => {
-    await useTokenUp(tx, token);
-    const personId = await personOf(tx, identity, door);
+    await consumeToken(tx, token);
+    const personId = await findOrLinkPerson(tx, identity, door);
     const isProved = provedUntil(identity.provedAt ?? null, clockNow()) !== undefined;
     const begun = await beginSession(context, tx, { personId, door, isFull: true, isProved, browser });
     const how = { by: "provider", session: begun.id };
@@ -39,12 +37,10 @@ export async function finishProviderSignIn(
   return { secret, view: await viewSession(context, await findSession(context, secret, door)) };
 }
 
-/**
- * By the subject, which the provider gives to nobody else; at the first time by the address, which is bound to it then.
- */
-async function personOf(
+/** Finds the person by the subject, which the provider never reuses. The first sign-in links the person by address. */
+async function findOrLinkPerson(
   tx: MappedTx,
-  { issuer, subject, email }: ProvedIdentity & { readonly issuer: string },
+  { issuer, subject, email }: ProviderIdentity & { readonly issuer: string },
   door: Door,
 ): Promise<string> {
   const known = await findLinked(tx, issuer, subject);

@@ -1,18 +1,15 @@
-// The two consoles. Each has an origin, sessions and roles of its own; a passkey is good for the host of its origin.
-// Pure.
+// The two consoles ("doors"). Each has its own origin, sessions and roles. A passkey works for its origin's host.
 
 export type Door = "merchants" | "operators";
 
-/** A console that people can come in by. */
 export interface OpenDoor {
   readonly door: Door;
-  /** What its browsers say they are at. */
   readonly origin: string;
   /** The relying party of its passkeys: the origin's host. */
   readonly rpId: string;
 }
 
-/** The doors that are open; one without an origin is not. */
+/** The consoles that have an origin. */
 export type Doors = ReadonlyMap<Door, OpenDoor>;
 
 export function openDoors(origins: Readonly<Record<Door, string | undefined>>): Doors {
@@ -25,7 +22,7 @@ export function openDoors(origins: Readonly<Record<Door, string | undefined>>): 
   );
 }
 
-/** Where a membership or an invitation lets in: the installation, or a merchant. */
+/** @param merchantId empty for the installation */
 export function doorOfScope(merchantId: string): Door {
   return merchantId === "" ? "operators" : "merchants";
 }

@@ -1,5 +1,4 @@
-// What people of a merchant can get mail about: each kind with the right that it needs. Whoever may have it gets it
-// unless they say no. Pure.
+// The kinds of notifications for a merchant's people, each with the right that it requires. They are on by default.
 import { type Action, actionsOf } from "./roles.ts";
 
 const kinds = {
@@ -18,7 +17,6 @@ export function isKind(name: string): name is NotificationKind {
   return Object.hasOwn(kinds, name);
 }
 
-/** In the order of the table. */
 export function kindsFor(role: string): readonly NotificationKind[] {
   const actions = actionsOf("merchants", role);
   return kindNames.filter((kind) => actions.includes(kinds[kind]));

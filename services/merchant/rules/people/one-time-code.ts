@@ -1,22 +1,22 @@
-// Codes of authenticator apps (TOTP, RFC 6238): six digits of thirty seconds, also of the one before and after. No code
-// works twice, and none before it works any more. Pure.
+// Codes of authenticator apps (TOTP, RFC 6238): six digits for 30 seconds, with one step of tolerance. A code works
+// once and invalidates all earlier ones.
 import { Secret, TOTP } from "otpauth";
 
 const stepMs = 30_000;
-/** Clocks of phones are off by less. */
+/** Tolerance for wrong clocks of phones. */
 const stepsAround = 1;
-/** So many wrong codes of an account within a day: then none opens anything until the day is over. */
+/** After this many wrong codes in a day, every code is refused until the day ends. */
 const failuresMax = 10;
 const failuresMs = 86_400_000;
 
 export interface CodeState {
-  /** The last step whose code was taken. */
+  /** The last step whose code was accepted. */
   readonly lastStep: bigint;
   readonly failures: number;
   readonly failuresSince: Date;
 }
 
-/** What becomes of the state with this code. */
+/** The result and the next state. */
 export type CodeJudgement = { readonly isRight: boolean } & CodeState;
 
 export function judgeCode(secret: Uint8Array, code: string, state: CodeState, now: Date): CodeJudgement {
@@ -29,7 +29,7 @@ export function judgeCode(secret: Uint8Array, code: string, state: CodeState, no
     : { isRight, lastStep: state.lastStep, failures: failures + 1, failuresSince };
 }
 
-/** The step that the code is of; undefined: of none around now. */
+/** The step of a valid code. */
 function stepOf(secret: Uint8Array, code: string, now: Date): bigint | undefined {
   const digits = code.replace(/\s/g, "");
   if (!/^\d{6}$/.test(digits)) return undefined;
@@ -38,7 +38,7 @@ function stepOf(secret: Uint8Array, code: string, now: Date): bigint | undefined
   return delta === null ? undefined : BigInt(Math.floor(timestamp / stepMs) + delta);
 }
 
-/** What an app is told: the secret in base32, and the same as an `otpauth://` address. */
+/** The setup data for an app: the secret in base32 and as an `otpauth://` URI. */
 export function setupOf(secret: Uint8Array, email: string): { secret: string; uri: string } {
   const app = appOf(secret, email);
   return { secret: app.secret.base32, uri: app.toString() };

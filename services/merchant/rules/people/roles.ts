@@ -1,8 +1,8 @@
-// What people may do in the consoles: one table, role × action, for each door. It is data: the consoles show it, and a
-// test tries every action with every role. Pure.
+// The roles of each console and their actions. The consoles show this table, and a test tries every action with every
+// role.
 import type { Door } from "./door.ts";
 
-/** Every action of the merchants' door, in the order in which people read them. */
+/** In the order in which the console shows them. */
 const merchantActions = [
   "payments.read",
   "payments.export",
@@ -51,17 +51,16 @@ export type Action = (typeof merchantActions)[number] | (typeof operatorActions)
 
 export interface Role {
   readonly name: string;
-  /** In the order of the table. */
   readonly actions: readonly Action[];
-  /** Members of it can have a limit for one refund. */
+  /** Whether a member can have a limit per refund. */
   readonly takesRefundLimit: boolean;
-  /** Only an owner gives and takes it, and the last one stays. */
+  /** Only an owner grants and removes this role, and the last owner stays. */
   readonly isOwner: boolean;
 }
 
 interface Table {
   readonly actions: readonly Action[];
-  /** From the most to the least: nobody gives a role above their own. */
+  /** From highest to lowest: a member grants no role above their own. */
   readonly roles: readonly Role[];
 }
 
@@ -108,7 +107,6 @@ const operators: Table = {
   ],
 };
 
-/** The table of a door. */
 export function rightsOf(door: Door): Table {
   return door === "operators" ? operators : merchants;
 }
@@ -117,15 +115,15 @@ export function roleNamed(door: Door, name: string): Role | undefined {
   return rightsOf(door).roles.find((each) => each.name === name);
 }
 
-/** What the role may do; one that this release does not know may do nothing. */
+/** A role that this release does not know has no actions. */
 export function actionsOf(door: Door, role: string): readonly Action[] {
   return roleNamed(door, role)?.actions ?? [];
 }
 
-/** Of a suspended merchant: money only moves towards buyers. */
+/** At a suspended merchant money may only move to buyers. */
 const whileSuspended: readonly Action[] = ["payments.refund", "payments.cancel", "disputes.answer"];
 
-/** What a member may do while their merchant has this status; one that is not active reads. */
+/** A role's actions at a merchant of this status. Without the active status they are mostly reads. */
 export function heldActions(role: string, merchantStatus: string): readonly Action[] {
   const actions = actionsOf("merchants", role);
   if (merchantStatus === "active") return actions;
@@ -137,7 +135,7 @@ export function heldActions(role: string, merchantStatus: string): readonly Acti
   );
 }
 
-/** True when whoever has the one role may give and take the other. */
+/** Whether a member with the role `giver` may grant and remove the role `target`. */
 export function mayGive(door: Door, giver: string, target: string): boolean {
   const { roles } = rightsOf(door);
   const [above, below] = [giver, target].map((name) => roles.findIndex((each) => each.name === name));

@@ -1,26 +1,21 @@
-// How long a session of a console lives, and how long a proof in it holds. Pure; a session that is over by these rules
-// opens nothing, swept away or not.
+// Time limits of console sessions, proofs, links and invitations.
 
 const minuteMs = 60_000;
-/** Nobody used it for that long: it is over. */
 export const idleMsMax = 30 * minuteMs;
-/** Used or not, it is over then. */
 export const lifeMsMax = 12 * 60 * minuteMs;
-/** What is grave needs a proof that is no older. */
+/** Sensitive actions need a proof of at most this age. */
 export const proofMs = 5 * minuteMs;
-/** Uses are kept to the minute, so that a page is not a write each time. */
+/** Uses are recorded to the minute: not every page view should write. */
 const useStepMs = minuteMs;
-/** The sixth wrong code ends the session. */
+/** The next wrong code ends the session. */
 export const wrongCodesMax = 5;
-/** A passkey has that long to answer. */
 export const challengeMs = 5 * minuteMs;
-/** A link to sign in by works for that long. */
 export const signInLinkMs = 15 * minuteMs;
-/** So many links an address can be sent in an hour. */
+/** Links per address within `signInLinksMs`. */
 export const signInLinksMax = 5;
 export const signInLinksMs = 60 * minuteMs;
 export const invitationMs = 7 * 24 * 60 * minuteMs;
-/** So many invitations a team can mail in a day: taken back or not, each is a mail to a stranger in our name. */
+/** Per team and day. Revoked ones count, too, since each was a mail to a stranger in our name. */
 export const invitationMailsMax = 100;
 export const invitationMailsMs = 24 * 60 * minuteMs;
 
@@ -33,12 +28,11 @@ export function isSessionOver({ lastUsedAt, expiresAt }: SessionTimes, now: Date
   return now >= expiresAt || now.getTime() - lastUsedAt.getTime() >= idleMsMax;
 }
 
-/** True when this use is to be kept. */
 export function shouldRecordUse({ lastUsedAt }: SessionTimes, now: Date): boolean {
   return now.getTime() - lastUsedAt.getTime() >= useStepMs;
 }
 
-/** Until when what is grave needs no further proof; undefined: it does. */
+/** When the proof expires; undefined if it has expired or there is no proof. */
 export function provedUntil(provedAt: Date | null, now: Date): Date | undefined {
   if (!provedAt) return undefined;
   const until = new Date(provedAt.getTime() + proofMs);

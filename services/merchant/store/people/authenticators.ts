@@ -1,4 +1,4 @@
-// The authenticators table, mapped: apps that show codes. Their secrets are ciphertext here.
+// The authenticators table: people's authenticator apps with encrypted secrets.
 import { defineEntity, type InferEntity, LockMode, p, type SqlEntityManager } from "@mikro-orm/postgresql";
 
 export const AuthenticatorEntity = defineEntity({
@@ -16,7 +16,7 @@ export const AuthenticatorEntity = defineEntity({
 });
 export type Authenticator = InferEntity<typeof AuthenticatorEntity>;
 
-/** The person's, locked until the transaction ends; what is assigned to it is written at the commit. */
+/** Assigned fields are written at the commit. */
 export function lockAuthenticator(em: SqlEntityManager, personId: string): Promise<Authenticator | null> {
   return em.findOne(AuthenticatorEntity, { personId }, { lockMode: LockMode.PESSIMISTIC_WRITE });
 }
@@ -25,17 +25,17 @@ export function findAuthenticator(em: SqlEntityManager, personId: string): Promi
   return em.findOne(AuthenticatorEntity, { personId });
 }
 
-/** Keeps a secret that has shown no code yet. */
+/** Stores a secret until its first code is verified. */
 export async function putPending(em: SqlEntityManager, personId: string, pending: Buffer, now: Date): Promise<void> {
-  const known = await lockAuthenticator(em, personId);
-  if (known) known.pending = pending;
+  const stored = await lockAuthenticator(em, personId);
+  if (stored) stored.pending = pending;
   else {
     const unused = { secret: null, confirmedAt: null, lastStep: 0n, failures: 0, failuresSince: now };
     await em.insert(AuthenticatorEntity, { personId, pending, ...unused });
   }
 }
 
-/** @returns false: there was none */
+/** @returns false if there was none */
 export async function deleteAuthenticator(em: SqlEntityManager, personId: string): Promise<boolean> {
   return (await em.nativeDelete(AuthenticatorEntity, { personId })) === 1;
 }

@@ -1,4 +1,4 @@
-// The invitations table, mapped: open ones only. One for an address at a merchant, or at the installation.
+// The invitations table: open invitations, one per address and team.
 import { defineEntity, type InferEntity, p, type SqlEntityManager } from "@mikro-orm/postgresql";
 import type { KeyedHash } from "#platform/secrets/vault.ts";
 
@@ -23,7 +23,7 @@ export const InvitationEntity = defineEntity({
 type Row = InferEntity<typeof InvitationEntity>;
 export type Invitation = Omit<Row, "tokenHash" | "tokenHashKeyId">;
 
-/** Keeps the invitation in place of one of the same address there, whose link works no more. */
+/** Replaces the address's earlier invitation, whose link then no longer works. */
 export async function putInvitation(em: SqlEntityManager, invitation: Invitation, token: KeyedHash): Promise<void> {
   const { merchantId, email } = invitation;
   await em.nativeDelete(InvitationEntity, { merchantId, email });
@@ -38,7 +38,7 @@ export function findInvitation(em: SqlEntityManager, merchantId: string, id: str
   return em.findOne(InvitationEntity, { id, merchantId });
 }
 
-/** @returns false: it was accepted, taken back or replaced meanwhile */
+/** @returns false if it was accepted, revoked or replaced */
 export async function deleteInvitation(em: SqlEntityManager, id: string): Promise<boolean> {
   return (await em.nativeDelete(InvitationEntity, { id })) === 1;
 }

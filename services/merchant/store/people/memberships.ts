@@ -1,8 +1,9 @@
-// The memberships table, mapped: who may do what for which merchant, or (with an empty merchantId) for the
-// installation.
+// The memberships table: people's roles at merchants, or at the installation with an empty merchantId. The known_people
+// table also keeps former members.
 import { defineEntity, type InferEntity, p, type SqlEntityManager } from "@mikro-orm/postgresql";
 import { parseTime, type Sql } from "#platform/database/database.ts";
 import type { Door } from "../../rules/people/door.ts";
+import type { Stored } from "../rows.ts";
 import type { SessionPerson } from "./console-sessions.ts";
 
 export const MembershipEntity = defineEntity({
@@ -19,7 +20,7 @@ export const MembershipEntity = defineEntity({
 });
 export type Membership = InferEntity<typeof MembershipEntity>;
 
-/** A membership with what its person sees of the merchant. */
+/** A membership as its person sees it. */
 export interface OwnMembership {
   readonly merchantId: string;
   readonly merchantName: string;
@@ -29,10 +30,10 @@ export interface OwnMembership {
   readonly refundCurrency: string | null;
 }
 
-// More than anybody has; a page reads them all.
+// More than any person or team has.
 const membershipsMax = 500;
 
-/** A membership with its person, as colleagues see them. */
+/** A membership as colleagues see it. */
 export interface MemberRow extends SessionPerson {
   readonly role: string;
   readonly refundAmount: bigint | null;
@@ -47,7 +48,7 @@ export async function insertMembership(em: SqlEntityManager, membership: Members
   await em.insert(MembershipEntity, membership);
 }
 
-/** With what the person chose there. */
+/** A cascade deletes the person's choices, too. */
 export async function deleteMembership(em: SqlEntityManager, personId: string, merchantId: string): Promise<void> {
   await em.nativeDelete(MembershipEntity, { personId, merchantId });
 }
@@ -60,12 +61,12 @@ export function findMembership(em: SqlEntityManager, personId: string, merchantI
   return em.findOne(MembershipEntity, { personId, merchantId });
 }
 
-/** At both doors. */
+/** In both consoles. */
 export function findMemberships(em: SqlEntityManager, personId: string): Promise<Membership[]> {
   return em.find(MembershipEntity, { personId });
 }
 
-/** The person's, of a door, by the name of the merchant. */
+/** The person's memberships in a console, by merchant name. */
 export async function membershipsOf(sql: Sql, personId: string, door: Door): Promise<OwnMembership[]> {
   const rows = await sql.rows<Omit<OwnMembership, "refundAmount"> & { refundAmount: string | null }>(
     `select m.merchant_id as "merchantId", coalesce(t.name, '') as "merchantName", coalesce(t.status, '') as "merchantStatus",
@@ -77,42 +78,42 @@ export async function membershipsOf(sql: Sql, personId: string, door: Door): Pro
   return rows.map((row) => ({ ...row, refundAmount: row.refundAmount === null ? null : BigInt(row.refundAmount) }));
 }
 
-/** By name. @param only one person; absent: all */
+/** By name. @param only one person; absent for all */
 export async function membersOf(sql: Sql, merchantId: string, only?: string): Promise<MemberRow[]> {
-  const rows = await sql.rows<MemberFound>(
-    `select p.id, p.email, p.name, p.language, m.role, m.refund_amount, m.refund_currency, m.joined_at, p.last_seen_at,
-       exists (select from passkeys k where k.person_id = p.id) as has_passkey,
-       exists (select from authenticators a where a.person_id = p.id and a.confirmed_at is not null) as has_authenticator
+  const rows = await sql.rows<Stored<Omit<MemberRow, "refundAmount">> & { refundAmount: string | null }>(
+    `select p.id, p.email, p.name, p.language, m.role, m.refund_amount as "refundAmount",
+       m.refund_currency as "refundCurrency", m.joined_at as "joinedAt", p.last_seen_at as "lastSeenAt",
+       exists (select from passkeys k where k.person_id = p.id) as "hasPasskey",
+       exists (select from authenticators a where a.person_id = p.id and a.confirmed_at is not null) as "hasAuthenticator"
      from memberships m join persons p on p.id = m.person_id
      where m.merchant_id = $1 and ($2::text is null or m.person_id = $2) order by lower(p.name), p.id limit $3`,
     [merchantId, only ?? null, membershipsMax],
   );
   return rows.map((row) => ({
-    id: row.id,
-    email: row.email,
-    name: row.name,
-    language: row.language,
-    role: row.role,
-    refundAmount: row.refund_amount === null ? null : BigInt(row.refund_amount),
-    refundCurrency: row.refund_currency,
-    joinedAt: parseTime(row.joined_at),
-    lastSeenAt: parseTime(row.last_seen_at),
-    hasPasskey: row.has_passkey,
-    hasAuthenticator: row.has_authenticator,
+    ...row,
+    refundAmount: row.refundAmount === null ? null : BigInt(row.refundAmount),
+    joinedAt: parseTime(row.joinedAt),
+    lastSeenAt: parseTime(row.lastSeenAt),
   }));
 }
 
-interface MemberFound extends SessionPerson {
-  readonly role: string;
-  readonly refund_amount: string | null;
-  readonly refund_currency: string | null;
-  readonly joined_at: string;
-  readonly last_seen_at: string | null;
-  readonly has_passkey: boolean;
-  readonly has_authenticator: boolean;
+export async function rememberPerson(sql: Sql, merchantId: string, personId: string): Promise<void> {
+  await sql.rows("insert into known_people (merchant_id, person_id) values ($1, $2) on conflict do nothing", [
+    merchantId,
+    personId,
+  ]);
 }
 
-/** Until the transaction ends nobody else changes who belongs there, or who is invited. */
+/** The current and former members among these people. */
+export function knownPeople(sql: Sql, merchantId: string, ids: readonly string[]): Promise<SessionPerson[]> {
+  return sql.rows<SessionPerson>(
+    `select p.id, p.email, p.name, p.language from known_people k join persons p on p.id = k.person_id
+     where k.merchant_id = $1 and k.person_id = any($2)`,
+    [merchantId, ids],
+  );
+}
+
+/** Locks the team's members and invitations until the transaction ends. */
 export async function lockScope(sql: Sql, merchantId: string): Promise<void> {
   await sql.rows("select pg_advisory_xact_lock(hashtextextended('people:' || $1, 0))", [merchantId]);
 }

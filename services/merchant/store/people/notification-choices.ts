@@ -1,4 +1,4 @@
-// The notification_choices table, mapped: what a person says to the mails that their role may get.
+// The notification_choices table: a person's enabled and disabled notifications.
 import { defineEntity, p, type SqlEntityManager } from "@mikro-orm/postgresql";
 
 export const NotificationChoiceEntity = defineEntity({
@@ -12,13 +12,12 @@ export const NotificationChoiceEntity = defineEntity({
   },
 });
 
-/** Whose, and of which merchant. */
 export interface ChoiceOwner {
   readonly personId: string;
   readonly merchantId: string;
 }
 
-/** What was chosen, by kind; a kind without a choice is not in it. */
+/** Choices by kind, without kinds that have none. */
 export async function choicesOf(em: SqlEntityManager, own: ChoiceOwner): Promise<ReadonlyMap<string, boolean>> {
   const rows = await em.find(NotificationChoiceEntity, { ...own });
   return new Map(rows.map(({ kind, isOn }) => [kind, isOn]));

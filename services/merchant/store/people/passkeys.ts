@@ -1,5 +1,5 @@
-// The passkeys table, mapped: public keys only. The use of one is recorded in one statement, which refuses a counter
-// that goes back, whoever else uses the same passkey at the moment.
+// The passkeys table: public keys only. One statement records a use and refuses a counter that does not increase, even
+// for concurrent uses.
 import { defineEntity, type InferEntity, p, type SqlEntityManager } from "@mikro-orm/postgresql";
 import type { Sql } from "#platform/database/database.ts";
 
@@ -29,7 +29,7 @@ export function findPasskeyByCredential(em: SqlEntityManager, credentialId: Buff
   return em.findOne(PasskeyEntity, { credentialId });
 }
 
-/** @returns false: there is none of this person */
+/** @returns false if the person has no such passkey */
 export async function deletePasskey(em: SqlEntityManager, personId: string, id: string): Promise<boolean> {
   return (await em.nativeDelete(PasskeyEntity, { id, personId })) === 1;
 }
@@ -38,12 +38,12 @@ export async function deletePasskeysOf(em: SqlEntityManager, personId: string): 
   await em.nativeDelete(PasskeyEntity, { personId });
 }
 
-/** The person's for one host, the oldest first. */
+/** The person's passkeys for one host, oldest first. */
 export function passkeysOf(em: SqlEntityManager, personId: string, rpId: string): Promise<Passkey[]> {
   return em.find(PasskeyEntity, { personId, rpId }, { orderBy: { id: "asc" } });
 }
 
-/** @returns false: it is gone, or its counter did not go on: somebody may have a copy of it */
+/** @returns false if it was deleted, or its counter did not increase and the passkey may be a copy */
 export async function recordPasskeyUse(sql: Sql, id: string, counter: number, at: Date): Promise<boolean> {
   const rows = await sql.rows(
     `update passkeys set counter = $2, last_used_at = $3

@@ -1,4 +1,4 @@
-// The persons table, mapped: who works in the consoles. A person is known by their address, which is theirs alone.
+// The persons table: the people of the consoles, identified by their unique address.
 import { defineEntity, type InferEntity, LockMode, p, type SqlEntityManager } from "@mikro-orm/postgresql";
 import type { Sql } from "#platform/database/database.ts";
 import type { Door } from "../../rules/people/door.ts";
@@ -19,17 +19,16 @@ export const PersonEntity = defineEntity({
 });
 export type Person = InferEntity<typeof PersonEntity>;
 
-/** Writes the row at once, so that rows that refer to it may follow. */
+/** Writes the row at once, since other rows refer to it. */
 export async function insertPerson(em: SqlEntityManager, person: Person): Promise<void> {
   await em.insert(PersonEntity, person);
 }
 
-/** The person, locked until the transaction ends; what is assigned to it is written at the commit. */
+/** Assigned fields are written at the commit. */
 export function lockPerson(em: SqlEntityManager, id: string): Promise<Person | null> {
   return em.findOne(PersonEntity, { id }, { lockMode: LockMode.PESSIMISTIC_WRITE });
 }
 
-/** The same by address. */
 export function lockPersonByEmail(em: SqlEntityManager, email: string): Promise<Person | null> {
   return em.findOne(PersonEntity, { email }, { lockMode: LockMode.PESSIMISTIC_WRITE });
 }
@@ -42,7 +41,7 @@ export function findPersonByEmail(em: SqlEntityManager, email: string): Promise<
   return em.findOne(PersonEntity, { email });
 }
 
-/** The person of the address, if they belong to the door: one statement, whoever asks for whom. */
+/** The person of the address, if they have a membership in the console. One statement, so timing reveals nothing. */
 export async function findPersonOfDoor(
   sql: Sql,
   email: string,
@@ -58,4 +57,15 @@ export async function findPersonOfDoor(
 
 export function findPersons(em: SqlEntityManager, ids: readonly string[]): Promise<Person[]> {
   return em.find(PersonEntity, { id: { $in: [...ids] } });
+}
+
+/** Whether the person has a passkey for any host, an authenticator app, or a link to the identity provider. */
+export async function hasSignInMethod(sql: Sql, personId: string): Promise<boolean> {
+  const [row] = await sql.rows<{ has: boolean }>(
+    `select exists (select from passkeys where person_id = $1)
+       or exists (select from authenticators where person_id = $1 and confirmed_at is not null)
+       or exists (select from provider_links where person_id = $1) as has`,
+    [personId],
+  );
+  return row?.has === true;
 }

@@ -1,4 +1,4 @@
-// The saved_views table, mapped: a person's named filters of a merchant's lists.
+// The saved_views table: a person's named filters of a merchant's lists.
 import { defineEntity, type InferEntity, p, type SqlEntityManager } from "@mikro-orm/postgresql";
 import type { ChoiceOwner } from "./notification-choices.ts";
 
@@ -15,7 +15,7 @@ export const SavedViewEntity = defineEntity({
 });
 export type SavedView = InferEntity<typeof SavedViewEntity>;
 
-/** By name. @param list empty: of all lists */
+/** By name. @param list empty for all lists */
 export function viewsOf(em: SqlEntityManager, own: ChoiceOwner, list = ""): Promise<SavedView[]> {
   return em.find(SavedViewEntity, { ...own, ...(list !== "" && { list }) }, { orderBy: { name: "asc", list: "asc" } });
 }

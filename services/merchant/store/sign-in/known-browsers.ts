@@ -1,8 +1,9 @@
-// The known_browsers table: what a person signed in from, as hashes: of what a browser says of itself, and of the
-// secret that one keeps which has used a link.
+// The known_browsers table: hashes of the browsers that a person has used: of the user agent, and of the secret of a
+// browser that has used a sign-in link.
 import type { Sql } from "#platform/database/database.ts";
+import { deleteBatch } from "../rows.ts";
 
-/** @returns true when the person has used others, and this one never */
+/** @returns true if the browser is new and the person has used other ones */
 export async function recordBrowser(sql: Sql, personId: string, agentHash: Buffer, at: Date): Promise<boolean> {
   const [row] = await sql.rows<{ known: boolean; others: boolean }>(
     `with before as (select agent_hash from known_browsers where person_id = $1),
@@ -24,16 +25,7 @@ export async function isKnownBrowser(sql: Sql, personId: string, hash: Buffer): 
   return rows.length > 0;
 }
 
-const keepDays = 400;
-const sweepMax = 1_000;
-
-/** @returns true when there may be more */
-export async function sweepBrowsers(sql: Sql): Promise<boolean> {
-  const rows = await sql.rows(
-    `delete from known_browsers where (person_id, agent_hash) in (
-       select person_id, agent_hash from known_browsers where last_used_at <= now() - make_interval(days => $1) limit $2)
-     returning person_id`,
-    [keepDays, sweepMax],
-  );
-  return rows.length === sweepMax;
+/** @returns true if there may be more */
+export function sweepBrowsers(sql: Sql): Promise<boolean> {
+  return deleteBatch(sql, "known_browsers", "last_used_at <= now() - interval '400 days'");
 }

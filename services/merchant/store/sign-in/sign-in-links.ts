@@ -1,23 +1,24 @@
-// The sign_in_links table: links by mail, each for one browser and one use.
+// The sign_in_links table: mailed links, each for one browser and one use.
 import { parseTime, type Sql } from "#platform/database/database.ts";
 import type { KeyedHash } from "#platform/secrets/vault.ts";
 import type { Door } from "../../rules/people/door.ts";
+import { deleteBatch, type Stored } from "../rows.ts";
 
 export interface SignInLink {
   readonly id: string;
   readonly door: Door;
-  /** Null: nobody has the address. */
+  /** Null for an unknown address. */
   readonly personId: string | null;
   readonly browserHash: Buffer;
   readonly expiresAt: Date;
 }
 
-/** Whoever asks for links to this address asks one after the other. */
+/** Serializes requests for links to this address. */
 export async function lockAddress(sql: Sql, emailHash: Buffer): Promise<void> {
   await sql.rows("select pg_advisory_xact_lock($1)", [emailHash.readBigInt64BE().toString()]);
 }
 
-/** @param browserHashes only those that this browser asked for; null: all */
+/** @param browserHashes counts only links of this browser; null for all */
 export async function countLinks(
   sql: Sql,
   emailHashes: readonly Buffer[],
@@ -54,27 +55,18 @@ export async function insertLink(
   );
 }
 
-/** The link with one of these hashes that was not used, locked until the transaction ends. */
+/** Locks the unused link with one of these hashes. */
 export async function lockLink(sql: Sql, hashes: readonly Buffer[]): Promise<SignInLink | undefined> {
-  const [row] = await sql.rows<LinkRow>(
-    `select id, door, person_id, browser_hash, expires_at from sign_in_links
+  const [row] = await sql.rows<Stored<SignInLink>>(
+    `select id, door, person_id as "personId", browser_hash as "browserHash", expires_at as "expiresAt"
+     from sign_in_links
      where token_hash = any($1::bytea[]) and used_at is null and code_failures <= 5 for update`,
     [hashes],
   );
-  if (!row) return undefined;
-  const { id, door } = row;
-  return { id, door, personId: row.person_id, browserHash: row.browser_hash, expiresAt: parseTime(row.expires_at) };
+  return row && { ...row, expiresAt: parseTime(row.expiresAt) };
 }
 
-interface LinkRow {
-  readonly id: string;
-  readonly door: Door;
-  readonly person_id: string | null;
-  readonly browser_hash: Buffer;
-  readonly expires_at: string;
-}
-
-/** It works no more, and is still counted as asked for. */
+/** A used link still counts towards the limit. */
 export async function spendLink(sql: Sql, id: string): Promise<void> {
   await sql.rows("update sign_in_links set used_at = now() where id = $1", [id]);
 }
@@ -83,16 +75,7 @@ export async function recordWrongCodeOfLink(sql: Sql, id: string): Promise<void>
   await sql.rows("update sign_in_links set code_failures = least(code_failures + 1, 6) where id = $1", [id]);
 }
 
-const sweepMax = 1_000;
-
-/** Deletes those that are neither used nor counted any more. @returns true when there may be more */
-export async function sweepLinks(sql: Sql): Promise<boolean> {
-  const rows = await sql.rows(
-    `with over as materialized (
-       select id from sign_in_links where created_at <= now() - interval '2 hours'
-       order by created_at limit $1 for update skip locked)
-     delete from sign_in_links l using over where l.id = over.id returning l.id`,
-    [sweepMax],
-  );
-  return rows.length === sweepMax;
+/** Deletes links that are neither valid nor counted any more. @returns true if there may be more */
+export function sweepLinks(sql: Sql): Promise<boolean> {
+  return deleteBatch(sql, "sign_in_links", "created_at <= now() - interval '2 hours' order by created_at");
 }
