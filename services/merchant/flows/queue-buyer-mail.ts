@@ -129,12 +129,15 @@ async function queueBuyerMail(
   const { merchantId, kind, onceKey } = mail;
   const isSandbox = environment === Environment.SANDBOX;
   const max = isSandbox ? sandboxMailsMax : kind === "payment_link" ? linkMailsMax : context.receiptsPerHour;
-  const of = { merchantId, environment: isSandbox ? "sandbox" : "live", kinds: kindsCounted[kind] } as const;
-  if ((await countBuyerMails(tx, of, onceKey, max)) >= max) {
+  const counted = { merchantId, environment: isSandbox ? "sandbox" : "live", kinds: kindsCounted[kind] } as const;
+  if ((await countBuyerMails(tx, counted, onceKey, max)) >= max) {
     context.metrics.mailsEnded.inc({ outcome: "over_limit" });
-    context.log.warn({ merchant_id: merchantId, environment: of.environment, kind, max }, "mail dropped: hourly limit");
+    context.log.warn(
+      { merchant_id: merchantId, environment: counted.environment, kind, max },
+      "mail dropped: hourly limit",
+    );
     return false;
   }
-  await queueMail(context, tx, { ...mail, environment: of.environment });
+  await queueMail(context, tx, { ...mail, environment: counted.environment });
   return true;
 }

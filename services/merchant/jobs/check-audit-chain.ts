@@ -53,16 +53,16 @@ async function followStretch({ db, log, metrics }: CheckDeps, check: CheckProgre
     const head = await readHead(db, merchantId);
     const heads = head ? [head] : [];
     const links = await linksAfter(db, merchantId, position.seq, left);
-    const followed = followChain(merchantId, position, links, heads);
+    const checked = followChain(merchantId, position, links, heads);
     const isEnd = links.length < left;
     left -= links.length;
-    const found = followed.broken ?? (isEnd ? missingTail(followed.position, heads) : undefined);
-    if (!found && !isEnd) return await saveCheck(db, { merchantId, position: followed.position }, broken);
+    const found = checked.broken ?? (isEnd ? missingTail(checked.position, heads) : undefined);
+    if (!found && !isEnd) return await saveCheck(db, { merchantId, position: checked.position }, broken);
     if (found) {
       broken += 1;
       reportBreak({ log, metrics }, merchantId, found);
     } else {
-      logHead(log, merchantId, followed.position);
+      logHead(log, merchantId, checked.position);
     }
     chain = await nextChain(db, merchantId);
   }

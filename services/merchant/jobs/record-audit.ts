@@ -10,7 +10,7 @@ import { appendAudit } from "../flows/append-audit.ts";
 import type { AuditEntry } from "../store/audit-entries.ts";
 
 /** The audited events of each service. All events of the merchant service are administrative acts. */
-const audited = [
+const consumers = [
   durableConsumers.auditMerchants,
   durableConsumers.auditEndpoints,
   durableConsumers.auditRefunds,
@@ -26,7 +26,7 @@ const audited = [
 ] as const;
 
 export function auditConsumers(db: Database): Consumer[] {
-  return audited.map((consumer) => ({ ...consumer, handle: (events) => appendAudit(db, events.flatMap(entryOf)) }));
+  return consumers.map((consumer) => ({ ...consumer, handle: (events) => appendAudit(db, events.flatMap(entryOf)) }));
 }
 
 /** Event attributes contain no secrets and are stored unchanged. */

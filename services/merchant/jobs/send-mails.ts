@@ -5,7 +5,7 @@ import type { JobContext, Wake } from "#platform/process/job.ts";
 import type { Vault } from "#platform/secrets/vault.ts";
 import type { Log } from "#platform/telemetry/log.ts";
 import { clockNow } from "#platform/values/clock.ts";
-import type { DrawnMail } from "../mail/mail-content.ts";
+import type { RenderedMail } from "../mail/mail-content.ts";
 import { sealContext } from "../mail/queue-mail.ts";
 import { MailRefused, type MailServer } from "../mail/smtp.ts";
 import type { MerchantMetrics } from "../metrics.ts";
@@ -43,8 +43,8 @@ async function sendDue(deps: MailJob, queue: MailQueue): Promise<boolean> {
 async function sendOne({ db, vault, log, server, metrics }: MailJob, mail: ClaimedMail): Promise<void> {
   const about = { mail_id: mail.id, kind: mail.kind, attempt: mail.attempts };
   try {
-    const drawn: DrawnMail = JSON.parse(vault.decrypt(mail.sealed, sealContext(mail.id)).toString());
-    await server.send(mail.id, drawn);
+    const rendered: RenderedMail = JSON.parse(vault.decrypt(mail.sealed, sealContext(mail.id)).toString());
+    await server.send(mail.id, rendered);
   } catch (error) {
     // Only the code is logged, since servers name the recipient in their answers.
     const why = error instanceof Error && "responseCode" in error ? error.responseCode : undefined;

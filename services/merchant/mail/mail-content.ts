@@ -22,7 +22,7 @@ export interface MailBrand {
   readonly color: string;
 }
 
-export interface DrawnMail {
+export interface RenderedMail {
   readonly to: string;
   readonly subject: string;
   readonly text: string;
@@ -34,7 +34,7 @@ export interface DrawnMail {
   readonly replyTo?: string;
 }
 
-export function drawText(content: MailContent, brand: MailBrand): string {
+export function renderText(content: MailContent, brand: MailBrand): string {
   const { paragraphs, table = [], facts = [], button, notes } = content;
   const rows = (of: readonly MailRow[]) => (of.length > 0 ? [of.map((row) => row.join(": ")).join("\n")] : []);
   const link = button ? [`${button.label}:\n${button.url}`] : [];
@@ -44,7 +44,7 @@ export function drawText(content: MailContent, brand: MailBrand): string {
 
 const rightToLeft = new Set(["ar"]);
 
-export function drawHtml(content: MailContent, brand: MailBrand): string {
+export function renderHtml(content: MailContent, brand: MailBrand): string {
   const { subject, paragraphs, table = [], facts = [], button, notes, language } = content;
   const color = /^#[0-9a-fA-F]{6}$/.test(brand.color) ? brand.color : "#1f2937";
   const font = "font-family:system-ui,-apple-system,'Segoe UI',Roboto,sans-serif";
@@ -57,15 +57,15 @@ export function drawHtml(content: MailContent, brand: MailBrand): string {
     : "";
   const small = notes.map((note) => `<p style="margin:0 0 8px">${escapeHtml(note)}</p>`).join("");
   const isRight = rightToLeft.has((language ?? "").split("-")[0] ?? "");
-  const spoken = language ? ` lang="${escapeHtml(language)}" dir="${isRight ? "rtl" : "ltr"}"` : "";
+  const languageAttributes = language ? ` lang="${escapeHtml(language)}" dir="${isRight ? "rtl" : "ltr"}"` : "";
   return (
-    `<!doctype html><html${spoken}><head><meta charset="utf-8">` +
+    `<!doctype html><html${languageAttributes}><head><meta charset="utf-8">` +
     `<meta name="viewport" content="width=device-width"><meta name="color-scheme" content="light">` +
     `<title>${escapeHtml(subject)}</title></head><body style="margin:0;background:#f3f4f6">` +
     `<div style="max-width:560px;margin:0 auto;padding:24px;background:#ffffff;color:#111827;font-size:16px;` +
     `line-height:1.5;${font}"><p style="margin:0 0 24px;padding-bottom:12px;border-bottom:4px solid ${color};` +
     `font-weight:600">${escapeHtml(brand.name)}</p>${paragraphs.map(paragraph).join("")}` +
-    `${drawTable(table, isRight)}${drawFacts(facts, isRight)}${link}` +
+    `${renderTable(table, isRight)}${renderFacts(facts, isRight)}${link}` +
     `<div style="margin-top:32px;padding-top:12px;border-top:1px solid #d1d5db;font-size:13px;color:#4b5563">` +
     `${small}</div></div></body></html>`
   );
@@ -74,10 +74,10 @@ export function drawHtml(content: MailContent, brand: MailBrand): string {
 // `align` in addition to the style, for mail programs that ignore styles.
 const tableStart = `<table role="presentation" width="100%" cellspacing="0" cellpadding="0" style="margin:0 0 24px">`;
 
-function drawTable(rows: readonly MailRow[], isRight: boolean): string {
+function renderTable(rows: readonly MailRow[], isRight: boolean): string {
   if (rows.length === 0) return "";
   const [start, end] = isRight ? ["right", "left"] : ["left", "right"];
-  const drawn = rows.map(([name, value], i) => {
+  const rendered = rows.map(([name, value], i) => {
     const isSum = i > 0 && i === rows.length - 1;
     const weight = i === rows.length - 1 ? ";font-weight:600" : "";
     const cell = `padding:8px 0;vertical-align:top${weight}${isSum ? ";border-top:2px solid #111827" : ""}`;
@@ -86,19 +86,19 @@ function drawTable(rows: readonly MailRow[], isRight: boolean): string {
       `<td align="${end}" style="${cell};white-space:nowrap;padding-${start}:16px">${isolate(value)}</td></tr>`
     );
   });
-  return `${tableStart}${drawn.join("")}</table>`;
+  return `${tableStart}${rendered.join("")}</table>`;
 }
 
-function drawFacts(rows: readonly MailRow[], isRight: boolean): string {
+function renderFacts(rows: readonly MailRow[], isRight: boolean): string {
   if (rows.length === 0) return "";
   const [start, end] = isRight ? ["right", "left"] : ["left", "right"];
-  const drawn = rows.map(
+  const rendered = rows.map(
     ([name, value]) =>
       `<tr><td align="${start}" style="padding:4px 0;padding-${end}:16px;vertical-align:top;color:#4b5563">` +
       `${escapeHtml(name)}</td><td align="${start}" width="70%" style="padding:4px 0;word-break:break-word">` +
       `${escapeHtml(value)}</td></tr>`,
   );
-  return `${tableStart}${drawn.join("")}</table>`;
+  return `${tableStart}${rendered.join("")}</table>`;
 }
 
 /** Isolates text of another writing direction. */

@@ -7,7 +7,7 @@ import type { Language } from "../rules/people/person.ts";
 import { insertMail } from "../store/mails.ts";
 import { englishMails } from "./english-mails.ts";
 import { germanMails } from "./german-mails.ts";
-import { type DrawnMail, drawHtml, drawText, type MailBrand, type MailContent } from "./mail-content.ts";
+import { type MailBrand, type MailContent, type RenderedMail, renderHtml, renderText } from "./mail-content.ts";
 import type { MailTexts } from "./mail-facts.ts";
 
 const dayMs = 86_400_000;
@@ -54,16 +54,16 @@ export async function queueMail(
   if (!canMail) return false;
   const { to, content, brand = ownBrand, unsubscribeUrl, senderName, replyTo } = mail;
   const id = newId("mail");
-  const drawn: DrawnMail = {
+  const rendered: RenderedMail = {
     to: to ?? "",
     subject: content.subject,
-    text: drawText(content, brand),
-    html: drawHtml(content, brand),
+    text: renderText(content, brand),
+    html: renderHtml(content, brand),
     ...(unsubscribeUrl !== undefined && { unsubscribeUrl }),
     ...(senderName !== undefined && { senderName }),
     ...(replyTo !== undefined && { replyTo }),
   };
-  const sealed = vault.encrypt(JSON.stringify(drawn), sealContext(id));
+  const sealed = vault.encrypt(JSON.stringify(rendered), sealContext(id));
   const createdAt = clockNow();
   const sendAt = mail.sendAt ?? createdAt;
   await insertMail(sql, {

@@ -1,13 +1,13 @@
 // Sends mails to one SMTP server, with TLS unless the server is on this machine. It never fetches referenced content.
 import { createTransport } from "nodemailer";
-import type { DrawnMail } from "./mail-content.ts";
+import type { RenderedMail } from "./mail-content.ts";
 
 const connectMsMax = 10_000;
 const silentMsMax = 20_000;
 const loopback = new Set(["localhost", "127.0.0.1", "[::1]"]);
 
 export interface MailServer {
-  send(id: string, mail: DrawnMail): Promise<void>;
+  send(id: string, mail: RenderedMail): Promise<void>;
 }
 
 /** The server permanently refused this mail. */

@@ -68,7 +68,7 @@ export async function verifyNewPasskey(
   challenge: string,
   answer: RegistrationResponseJSON,
 ): Promise<Pick<Passkey, "credentialId" | "publicKey" | "counter" | "transports">> {
-  const verified = await unlessRefused(async () => {
+  const verified = await rejectAsPasskeyRefused(async () => {
     assertNoAttestation(answer);
     return await verifyRegistrationResponse({
       response: answer,
@@ -101,7 +101,7 @@ export async function verifyAssertion(
   if (userHandle !== undefined && Buffer.from(userHandle, "base64url").toString() !== passkey.personId) {
     throw new PasskeyRefused("the passkey belongs to another person");
   }
-  const verified = await unlessRefused(() =>
+  const verified = await rejectAsPasskeyRefused(() =>
     verifyAuthenticationResponse({
       response: answer,
       expectedChallenge: challenge,
@@ -125,7 +125,7 @@ function assertNoAttestation({ response }: RegistrationResponseJSON): void {
   if (attestation.get("fmt") !== "none" && !isSelfSigned) throw new Error("attestation with a certificate");
 }
 
-async function unlessRefused<T>(verify: () => Promise<T>): Promise<T> {
+async function rejectAsPasskeyRefused<T>(verify: () => Promise<T>): Promise<T> {
   try {
     return await verify();
   } catch (error) {

@@ -17,7 +17,9 @@ import {
 
 export function connectorsRpc(context: MerchantContext): ServiceImpl<typeof ConnectorService> {
   const { db, vault } = context;
-  const opened = (account: AccountRow) => ({ account: toConnectorAccount(account, unsealCredentials(vault, account)) });
+  const accountOf = (account: AccountRow) => ({
+    account: toConnectorAccount(account, unsealCredentials(vault, account)),
+  });
   return {
     async listConnectors({ merchantId, environment }) {
       return { connectors: (await listConnectors(db, merchantId, environment)).map(toConnector) };
@@ -31,13 +33,13 @@ export function connectorsRpc(context: MerchantContext): ServiceImpl<typeof Conn
       if (!found) throw new Failure("NOT_FOUND");
       const choice = chooseConnector(found.merchantStatus, found.accounts);
       if (choice.kind === "refused") throw new Failure(choice.reason);
-      return { ...opened(choice.account), fallbacks: choice.fallbacks.map((each) => opened(each).account) };
+      return { ...accountOf(choice.account), fallbacks: choice.fallbacks.map((each) => accountOf(each).account) };
     },
     async getConnectorAccount(request) {
       const [account, other] = await findAccounts(context, request);
       if (!account) throw new Failure("NOT_FOUND");
-      const otherEnvironment = other && opened(other).account;
-      return { ...opened(account), ...(otherEnvironment && { otherEnvironment }) };
+      const otherEnvironment = other && accountOf(other).account;
+      return { ...accountOf(account), ...(otherEnvironment && { otherEnvironment }) };
     },
     async saveConnectorAccount({ makeDefault, $typeName: _, $unknown: __, ...account }) {
       return { connector: toConnector(await saveAccount(context, { ...account, makePrimary: makeDefault })) };

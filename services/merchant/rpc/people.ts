@@ -31,8 +31,8 @@ export function peopleRpc(context: MerchantContext): ServiceImpl<typeof PeopleSe
       };
     },
     async inviteMember({ email, role, refundLimit, language, ...request }) {
-      const wanted = { email, role, refundLimit, language };
-      const { invitation, inviterName, ...rest } = await inviteMember(context, fromScope(request), wanted);
+      const input = { email, role, refundLimit, language };
+      const { invitation, inviterName, ...rest } = await inviteMember(context, fromScope(request), input);
       return { invitation: toInvitation(invitation, inviterName), ...rest };
     },
     async revokeInvitation({ invitationId, ...request }) {

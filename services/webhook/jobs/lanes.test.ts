@@ -21,12 +21,12 @@ class LanesFixture {
   readonly lanes = new Lanes(30);
   nowMs = 0;
 
-  give(endpointId: string, count: number): void {
+  add(endpointId: string, count: number): void {
     for (let i = 0; i < count; i++) this.lanes.take(due(endpointId), this.nowMs);
   }
 
   /** Starts every send that is allowed until the time has passed. */
-  begin(withinMs = 0): Sending[] {
+  start(withinMs = 0): Sending[] {
     const sendings: Sending[] = [];
     for (const endMs = this.nowMs + withinMs; ; this.nowMs++) {
       for (let next = this.lanes.next(this.nowMs); next; next = this.lanes.next(this.nowMs)) sendings.push(next);
@@ -34,16 +34,16 @@ class LanesFixture {
     }
   }
 
-  land(sendings: readonly Sending[], signal: Signal, tookMs = 5): void {
+  complete(sendings: readonly Sending[], signal: Signal, tookMs = 5): void {
     this.nowMs += tookMs;
     for (const sending of sendings) this.lanes.complete(sending, signal, this.nowMs);
     this.lanes.unparkAll();
   }
 
   /** Makes the lane a quick one. */
-  prove(endpointId: string): void {
-    this.give(endpointId, 1);
-    this.land(this.begin(probeEveryMs), "answered");
+  makeQuick(endpointId: string): void {
+    this.add(endpointId, 1);
+    this.complete(this.start(probeEveryMs), "answered");
   }
 }
 
@@ -51,40 +51,40 @@ const idOf = (sending: Sending) => sending.delivery.endpointId;
 
 test("200 silent endpoints with backlogs delay no delivery of a healthy endpoint", () => {
   const t = new LanesFixture();
-  for (let i = 0; i < 50; i++) t.prove(`good${i}`);
-  for (let i = 0; i < 200; i++) t.give(`dead${i}`, 4);
-  const hanging = t.begin(200 * probeEveryMs);
+  for (let i = 0; i < 50; i++) t.makeQuick(`good${i}`);
+  for (let i = 0; i < 200; i++) t.add(`dead${i}`, 4);
+  const hanging = t.start(200 * probeEveryMs);
   assert.equal(hanging.length, heldBackMax.slow);
   assert(hanging.every((sending) => idOf(sending).startsWith("dead")));
-  for (let i = 0; i < 50; i++) t.give(`good${i}`, 2);
-  assert.equal(t.begin().filter((sending) => idOf(sending).startsWith("good")).length, 100);
+  for (let i = 0; i < 50; i++) t.add(`good${i}`, 2);
+  assert.equal(t.start().filter((sending) => idOf(sending).startsWith("good")).length, 100);
 });
 
 test("silent endpoints hold at most a quarter of the slots, and a new endpoint gets one at once", () => {
   const t = new LanesFixture();
   for (let i = 0; i < 200; i++) {
-    t.give(`dead${i}`, 1);
-    t.land(t.begin(probeEveryMs), "silent");
+    t.add(`dead${i}`, 1);
+    t.complete(t.start(probeEveryMs), "silent");
   }
-  for (let i = 0; i < 200; i++) t.give(`dead${i}`, 2);
-  const probes = t.begin(200 * probeEveryMs);
+  for (let i = 0; i < 200; i++) t.add(`dead${i}`, 2);
+  const probes = t.start(200 * probeEveryMs);
   assert.equal(probes.length, heldBackMax.silent);
   assert.equal(new Set(probes.map(idOf)).size, probes.length);
-  t.give("new", 1);
-  assert.deepEqual(t.begin(2 * probeEveryMs).map(idOf), ["new"]);
+  t.add("new", 1);
+  assert.deepEqual(t.start(2 * probeEveryMs).map(idOf), ["new"]);
 });
 
 test("unproven endpoints start one at a time, as fast as they answer", () => {
   const t = new LanesFixture();
-  for (let i = 0; i < 100; i++) t.give(`e${i}`, 2);
-  assert.equal(t.begin(10 * probeEveryMs).length, 11);
+  for (let i = 0; i < 100; i++) t.add(`e${i}`, 2);
+  assert.equal(t.start(10 * probeEveryMs).length, 11);
   const alive = new LanesFixture();
-  for (let i = 0; i < 100; i++) alive.give(`e${i}`, 1);
+  for (let i = 0; i < 100; i++) alive.add(`e${i}`, 1);
   let rounds = 0;
   for (let left = 100; left > 0; rounds++) {
-    const sendings = alive.begin();
+    const sendings = alive.start();
     left -= sendings.length;
-    alive.land(sendings, "answered", 1);
+    alive.complete(sendings, "answered", 1);
   }
   assert.equal(rounds, 100);
   assert.equal(alive.nowMs, 100);
@@ -93,15 +93,15 @@ test("unproven endpoints start one at a time, as fast as they answer", () => {
 test("every lane gets an equal share of each claim and its turn, whatever another lane's backlog", () => {
   const t = new LanesFixture();
   for (const id of ["big", "small1", "small2"]) {
-    t.prove(id);
+    t.makeQuick(id);
     t.lanes.addBacklog(t.lanes.lane({ merchantId: "mer", endpointId: id }));
   }
   const quotas = t.lanes.takeQuotas(t.nowMs, 90).map((quota) => `${quota.endpointId} ${quota.wanted}`);
   assert.deepEqual(quotas, ["big 30", "small1 30", "small2 30"]);
-  t.give("big", 30);
-  t.give("small1", 2);
-  t.give("small2", 2);
-  const begun = t.begin().map(idOf);
+  t.add("big", 30);
+  t.add("small1", 2);
+  t.add("small2", 2);
+  const begun = t.start().map(idOf);
   assert.deepEqual(begun.slice(0, 6), ["big", "small1", "small2", "big", "small1", "small2"]);
 });
 
@@ -120,9 +120,9 @@ test("lanes beyond one claim's size are served in turn", () => {
 
 test("attempts in flight never exceed the limit", () => {
   const t = new LanesFixture();
-  for (let i = 0; i < 100; i++) t.prove(`e${i}`);
-  for (let i = 0; i < 100; i++) t.give(`e${i}`, 8);
-  assert.equal(t.begin().length, inFlightMax);
+  for (let i = 0; i < 100; i++) t.makeQuick(`e${i}`);
+  for (let i = 0; i < 100; i++) t.add(`e${i}`, 8);
+  assert.equal(t.start().length, inFlightMax);
   assert.equal(t.lanes.inFlight, inFlightMax);
 });
 
@@ -130,12 +130,12 @@ test("while all slots are taken, only lanes below an equal share grow", () => {
   const limitsOf = (lanes: number) => {
     const t = new LanesFixture();
     const ids = Array.from({ length: lanes }, (_, i) => `e${i}`);
-    for (const id of ids) t.prove(id);
+    for (const id of ids) t.makeQuick(id);
     const sending: Sending[] = [];
     for (let landed = 0; landed < 5_000; landed++) {
-      if (landed % (30 * lanes) === 0) for (const id of ids) t.give(id, 40);
-      sending.push(...t.begin());
-      t.land(sending.splice(0, 1), "answered", 1);
+      if (landed % (30 * lanes) === 0) for (const id of ids) t.add(id, 40);
+      sending.push(...t.start());
+      t.complete(sending.splice(0, 1), "answered", 1);
     }
     const limits = ids.map((id) => t.lanes.lane({ merchantId: "mer", endpointId: id }).state.limit);
     return [Math.min(...limits), Math.max(...limits)];
@@ -147,10 +147,10 @@ test("while all slots are taken, only lanes below an equal share grow", () => {
 
 test("a claim that has waited for half of its lease is released instead of sent", () => {
   const t = new LanesFixture();
-  t.prove("e");
-  t.give("e", 3);
+  t.makeQuick("e");
+  t.add("e", 3);
   t.nowMs += 15_000;
-  assert.deepEqual(t.begin(), []);
+  assert.deepEqual(t.start(), []);
   assert.equal(t.lanes.takeStale().length, 3);
   assert(t.lanes.hasBacklog(t.lanes.lane({ merchantId: "mer", endpointId: "e" })));
 });

@@ -50,10 +50,10 @@ const tokenForm = /^[A-Za-z0-9_-]{43}$/;
 
 /** The possible hashes of a token, one per hash key. */
 export function tokenHashes({ hashKeys }: Pick<MerchantContext, "hashKeys">, token: string): Buffer[] {
-  return tokenForm.test(token) ? hashKeys.hashes(hashed(token)) : [];
+  return tokenForm.test(token) ? hashKeys.hashes(hashInput(token)) : [];
 }
 
-const hashed = (token: string) => `console-invitation:${token}`;
+const hashInput = (token: string) => `console-invitation:${token}`;
 
 /** @throws Failure INVALID_BODY, FORBIDDEN, NOT_FOUND, UNAUTHORIZED, FEATURE_DISABLED */
 export async function inviteMember(
@@ -102,7 +102,7 @@ export async function addInvitation(
     createdAt: now,
     expiresAt: new Date(now.getTime() + invitationMs),
   };
-  await putInvitation(tx.em, invitation, hashKeys.hash(hashed(token)));
+  await putInvitation(tx.em, invitation, hashKeys.hash(hashInput(token)));
   await outbox.append(tx, [memberEvent("member.invited", merchantId, invitation.id, { email, role })]);
   const isMailed = await mailInvitation(context, tx, invitation, { token, language: input.language });
   return { invitation, token, isMailed };

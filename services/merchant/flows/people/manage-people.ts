@@ -44,7 +44,7 @@ export async function manageTeam<T>(
   const managed = () =>
     context.db.transaction(async (tx) => {
       await lockScope(tx, scope.merchantId);
-      return await work(tx, await admit(tx.em, scope, session, action));
+      return await work(tx, await authorize(tx.em, scope, session, action));
     });
   return session ? await asPerson(session.person.id, managed) : await managed();
 }
@@ -62,11 +62,11 @@ export async function readTeam<T>(
   assertScope(scope);
   const session = await sessionOf(context, scope);
   const em = context.db.em();
-  await admit(em, scope, session, action);
+  await authorize(em, scope, session, action);
   return await read(em);
 }
 
-async function admit(
+async function authorize(
   em: SqlEntityManager,
   { door, merchantId }: TeamScope,
   session: SessionRow | undefined,

@@ -40,7 +40,7 @@ export interface SessionView {
 const secretForm = /^[A-Za-z0-9_-]{43}$/;
 const secretBytes = 32;
 /** The prefix separates sessions' hashes from those of other secrets. */
-const hashed = (secret: string) => `console-session:${secret}`;
+const hashInput = (secret: string) => `console-session:${secret}`;
 
 /** @throws Failure FEATURE_DISABLED (the console has no origin) */
 export function openDoor({ doors }: Pick<MerchantContext, "doors">, door: Door): OpenDoor {
@@ -65,7 +65,7 @@ export async function beginSession(
   const now = clockNow();
   const times = { createdAt: now, lastUsedAt: now, expiresAt: new Date(now.getTime() + lifeMsMax) };
   const session = { id: newId("consoleSession"), personId, door, isFull, codeFailures: 0, ...times, ...browser };
-  await insertSession(tx.em, { ...session, provedAt: isProved ? now : null }, context.hashKeys.hash(hashed(secret)));
+  await insertSession(tx.em, { ...session, provedAt: isProved ? now : null }, context.hashKeys.hash(hashInput(secret)));
   await recordSeen(tx, personId, now);
   await notifyNewBrowser(context, tx, { personId, door, ...browser });
   return { id: session.id, secret };
@@ -81,7 +81,7 @@ export async function findSession(
   door?: Door,
 ): Promise<SessionRow> {
   if (!secretForm.test(secret)) throw new Failure("UNAUTHORIZED");
-  const found = await findSessionByHash(db, hashKeys.hashes(hashed(secret)));
+  const found = await findSessionByHash(db, hashKeys.hashes(hashInput(secret)));
   if (!found || isSessionOver(found, clockNow()) || !doors.has(found.door)) throw new Failure("UNAUTHORIZED");
   if (door !== undefined && found.door !== door) throw new Failure("UNAUTHORIZED");
   return found;
@@ -126,7 +126,8 @@ export async function renewSession(
   sessionId: string,
 ): Promise<string> {
   const secret = randomToken(secretBytes);
-  if (!(await fillSession(tx, sessionId, hashKeys.hash(hashed(secret)), clockNow()))) throw new Failure("UNAUTHORIZED");
+  if (!(await fillSession(tx, sessionId, hashKeys.hash(hashInput(secret)), clockNow())))
+    throw new Failure("UNAUTHORIZED");
   return secret;
 }
 
@@ -151,7 +152,7 @@ export async function proveAddress(tx: MappedTx, person: Person): Promise<void> 
 /** An expired or unknown session is no error. */
 export async function signOut(context: MerchantContext, secret: string): Promise<void> {
   const { db, hashKeys, outbox } = context;
-  const found = await findSessionByHash(db, hashKeys.hashes(hashed(secret)));
+  const found = await findSessionByHash(db, hashKeys.hashes(hashInput(secret)));
   if (!found) return;
   await db.transaction(async (tx) => {
     const personId = found.person.id;
