@@ -17,9 +17,9 @@ const batchMax = 1_000;
 export async function deleteBatch(sql: Sql, table: string, condition: string): Promise<boolean> {
   // MATERIALIZED: as a plain subquery the limit with SKIP LOCKED may be evaluated again and exceeded.
   const rows = await sql.rows(
-    `with old as materialized (
+    `with expired as materialized (
        select ctid as row_id from ${table} where ${condition} limit ${batchMax} for update skip locked)
-     delete from ${table} t using old where t.ctid = old.row_id returning 1`,
+     delete from ${table} t using expired where t.ctid = expired.row_id returning 1`,
   );
   return rows.length === batchMax;
 }
