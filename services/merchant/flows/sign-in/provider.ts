@@ -4,10 +4,10 @@ import { createHash } from "node:crypto";
 import { createRemoteJWKSet, errors, type JWTPayload, jwtVerify } from "jose";
 import type { Sql } from "#platform/database/database.ts";
 import { sameSecret } from "#platform/secrets/vault.ts";
+import type { Log } from "#platform/telemetry/log.ts";
 import { clockNow } from "#platform/values/clock.ts";
 import { isEmail } from "#platform/values/email.ts";
 import { Failure } from "#platform/values/failure.ts";
-import type { MerchantContext } from "../../context.ts";
 import { normalEmail } from "../../rules/people/person.ts";
 import { spendToken } from "../../store/sign-in/provider-links.ts";
 
@@ -46,7 +46,7 @@ export interface IdentityProvider {
 
 /** @throws Failure UNAUTHORIZED, FEATURE_DISABLED, SERVICE_UNAVAILABLE */
 export async function verifyToken(
-  { provider, log }: MerchantContext,
+  { provider, log }: { readonly provider: IdentityProvider | undefined; readonly log: Log },
   { idToken, nonce }: ProviderToken,
 ): Promise<ProviderIdentity & { readonly issuer: string }> {
   if (!provider) throw new Failure("FEATURE_DISABLED");
