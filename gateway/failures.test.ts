@@ -6,7 +6,7 @@ import { ApiError, type ErrorCode, errorAnswer, errorTable } from "./failures.ts
 
 const test = suite("error table");
 
-/** docs/contract.md §2, word for word. */
+// docs/contract.md §2.
 const contract: Readonly<Record<ErrorCode, number>> = {
   invalid_body: 400,
   unauthorized: 401,
@@ -35,7 +35,6 @@ const contract: Readonly<Record<ErrorCode, number>> = {
   service_unavailable: 503,
 };
 
-/** docs/contract.md §2, where they give the text. */
 const messages: Partial<Record<ErrorCode, string>> = {
   unauthorized: "unauthorized",
   invalid_body: "invalid request body",
@@ -52,7 +51,7 @@ const messages: Partial<Record<ErrorCode, string>> = {
   session_expired: "checkout session has expired",
 };
 
-test("every code has the status and the message of the contract", () => {
+test("has the contract's status and message for every code", () => {
   assert.deepEqual(Object.fromEntries(Object.entries(errorTable).map(([code, row]) => [code, row.status])), contract);
   for (const [code, row] of Object.entries(errorTable)) {
     const message = Object.entries(messages).find(([name]) => name === code)?.[1];
@@ -60,15 +59,15 @@ test("every code has the status and the message of the contract", () => {
   }
 });
 
-test("only 409, 429, 502 and 503 invite the same request again", () => {
+test("allows a retry of the same request after 409, 429, 502 and 503 only", () => {
   for (const row of Object.values(errorTable))
     assert.equal(row.retry ?? false, [409, 429, 502, 503].includes(row.status));
 });
 
-// Faults between our own processes; a public caller can do nothing about them.
+// Faults between our own processes, which a public caller cannot correct.
 const betweenServices = new Set<string>(["CALLER_UNKNOWN", "CALLER_REFUSED", "UNAUTHORIZED"]);
 
-test("every internal reason has an answer, and Retry-After only where a retry makes sense", () => {
+test("maps every internal reason to a code, with Retry-After only where a retry is allowed", () => {
   for (const name of Object.keys(Reason)) {
     const reason = Object.keys(Reason).find(
       (known): known is Failure["reason"] => known === name && known !== "UNSPECIFIED",
@@ -81,18 +80,18 @@ test("every internal reason has an answer, and Retry-After only where a retry ma
   }
 });
 
-test("a stored refusal says that it is a replay, and keeps saying so on its way from service to service", () => {
+test("marks a replayed refusal, also after it passed between services", () => {
   const stored = toConnectError(new Failure("PAYMENT_BLOCKED", { replayed: true }));
   assert.deepEqual(errorAnswer(stored).headers, { "idempotent-replayed": "true" });
   assert.deepEqual(errorAnswer(new Failure("PAYMENT_BLOCKED")).headers, {});
 });
 
-test("a cause never leaves the process", () => {
+test("never contains the cause of an error", () => {
   const answer = errorAnswer(new Error("password=hunter2 at db:5432"));
   assert.deepEqual(answer.body, { error: { code: "internal_error", message: "internal error" } });
 });
 
-test("details belong to invalid_body, and the first 20 are told", () => {
+test("adds up to 20 details, to invalid_body only", () => {
   const violations = Array.from({ length: 30 }, (_, i) => ({ field: `f${i}`, problem: "is required" }));
   assert.equal(errorAnswer(new ApiError("invalid_body", { violations })).body.error.details?.length, 20);
   assert.equal(errorAnswer(new ApiError("not_found", { violations })).body.error.details, undefined);

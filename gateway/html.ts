@@ -1,6 +1,5 @@
-// Builds HTML text that cannot be broken by what stands in it: values are escaped, only Html passes as it is.
+// Builds HTML: every value is escaped, except Html itself.
 
-/** Text that is HTML already. */
 export class Html {
   readonly text: string;
 
@@ -11,7 +10,6 @@ export class Html {
 
 type HtmlValue = string | number | Html | readonly Html[];
 
-/** A template whose values are escaped. */
 export function html(texts: TemplateStringsArray, ...parts: readonly HtmlValue[]): Html {
   return new Html(texts.map((text, i) => text + (i < parts.length ? shown(parts[i] ?? "") : "")).join(""));
 }
@@ -26,7 +24,7 @@ function escaped(text: string): string {
   return text.replace(/[&<>"']/g, (character) => `&#${character.charCodeAt(0)};`);
 }
 
-/** Our own short texts: `code` in backticks, paragraphs by empty lines. */
+/** Renders short texts of ours: `code` in backticks, paragraphs separated by empty lines. */
 export function prose(text: string): Html {
   return new Html(
     text

@@ -7,7 +7,6 @@ const test = suite("fingerprint");
 const hex = (method: string, path: string, body: unknown) =>
   Buffer.from(fingerprint(method, path, body)).toString("hex");
 
-/** The same JSON with every object's names in another order. */
 function shuffled(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(shuffled);
   if (value === null || typeof value !== "object") return value;
@@ -18,7 +17,7 @@ function shuffled(value: unknown): unknown {
   );
 }
 
-test("the order of names does not count; every value does", () => {
+test("depends on every value but not on the order of names", () => {
   fc.assert(
     fc.property(fc.object(), fc.object(), (a, b) => {
       const [left, right] = [JSON.parse(JSON.stringify(a)), JSON.parse(JSON.stringify(b))];
@@ -37,7 +36,7 @@ function sorted(value: unknown): unknown {
     .map(([name, inner]) => [name, sorted(inner), "object"]);
 }
 
-test("method and path count, and cannot run into the body or each other", () => {
+test("separates method, path and body", () => {
   const all = [
     hex("POST", "/a", {}),
     hex("PATCH", "/a", {}),
@@ -50,7 +49,7 @@ test("method and path count, and cannot run into the body or each other", () => 
   assert.equal(new Set(all).size, all.length);
 });
 
-test("no body and an empty object mean the same, as 1 and 1.0 do", () => {
+test("is equal for no body and an empty object, and for 1 and 1.0", () => {
   assert.equal(hex("POST", "/a", undefined), hex("POST", "/a", {}));
   assert.equal(hex("POST", "/a", JSON.parse('{"amount":1.0}')), hex("POST", "/a", JSON.parse('{"amount":1}')));
 });

@@ -1,14 +1,12 @@
-// The caller's Idempotency-Key with the fingerprint of its request (docs/contract.md §6). The services honour it; the
-// gateway only reads it and tells what the request was.
+// Reads the Idempotency-Key and fingerprints the request (docs/contract.md §6). The services enforce it.
 import { createHash } from "node:crypto";
 import type { FastifyReply, FastifyRequest } from "fastify";
 import { invalid } from "#platform/values/failure.ts";
 import { headerCount } from "./auth/auth.ts";
 
-/** What goes to the service. */
 export interface IdempotencyKey {
   readonly key: string;
-  /** SHA-256 over method, path and parsed body. */
+  /** SHA-256 of method, path and parsed body. */
   readonly fingerprint: Uint8Array;
 }
 
@@ -22,7 +20,7 @@ const format = /^[\x20-\x7e]{1,255}$/;
 export function idempotencyOf(request: FastifyRequest): { idempotency?: IdempotencyKey } {
   const count = headerCount(request, header);
   if (count === 0) return {};
-  // Node joins repeated headers with a comma, which would make one key of two.
+  // Node joins repeated headers with a comma, which would turn two keys into one.
   if (count > 1) throw invalid("Idempotency-Key", "must be given once");
   const key = request.headers[header];
   if (typeof key !== "string" || !format.test(key)) {
@@ -32,9 +30,8 @@ export function idempotencyOf(request: FastifyRequest): { idempotency?: Idempote
 }
 
 /**
- * The request's key, or one of our own that is good for this request alone: a try of ours that lost its connection is
- * repeated under it, since the money may have moved.
- * @throws Failure INVALID_BODY as above.
+ * The request's key, or its Request-Id: the gateway retries a lost call under it, since money may have moved.
+ * @throws Failure INVALID_BODY like `idempotencyOf`.
  */
 export function keyOrOwn(request: FastifyRequest): { idempotency: IdempotencyKey } {
   const { idempotency } = idempotencyOf(request);
@@ -46,12 +43,12 @@ function keyed(request: FastifyRequest, key: string): IdempotencyKey {
   return { key, fingerprint: fingerprint(request.method, path, request.body) };
 }
 
-/** Says that the answer is a stored one. */
+/** Marks a stored response. */
 export function markReplay(reply: FastifyReply, replayed: boolean): void {
   if (replayed) reply.header("idempotent-replayed", "true");
 }
 
-/** Equal for requests that mean the same: white space and the order of names do not count, 1 and 1.0 are one number. */
+/** Ignores white space and the order of names; 1 and 1.0 are equal. */
 export function fingerprint(method: string, path: string, body: unknown): Uint8Array {
   return createHash("sha256")
     .update(`${method}\n${path}\n${canonical(body ?? {})}`)

@@ -1,24 +1,18 @@
-// What JSON and HTTP leave open, decided: one table for the docs and for the test that sends each row to the real
-// gateway. The requests are those of POST /v1/checkout-sessions unless a row says otherwise.
+// Decides the cases that JSON and HTTP leave open. The docs print this table, and a test sends each row to a gateway:
+// to POST /v1/checkout-sessions, or to GET /v1/payments if the row has a query.
 
-/** How an unusual input is read. */
 export interface InputRule {
   readonly input: string;
   /** HTTP status of the example. */
   readonly status: number;
-  /** For people; `code` in backticks. */
   readonly answer: string;
-  /** The raw body that shows it. */
   readonly body?: string;
-  /** The query of GET /v1/payments that shows it, instead of a body. */
   readonly query?: string;
 }
 
 const rest = '"currency":"EUR"';
-// Lone surrogates and NUL can only be written escaped in valid UTF-8 JSON.
 const deep = (levels: number) => `${"[".repeat(levels)}${"]".repeat(levels)}`;
 
-/** Every decided case. */
 export const inputRules: readonly InputRule[] = [
   {
     input: "1e3 for an integer",
@@ -26,7 +20,7 @@ export const inputRules: readonly InputRule[] = [
     answer: "The number 1000: JSON has one kind of number.",
     body: `{"amount":1e3,${rest}}`,
   },
-  { input: "1.0 for an integer", status: 201, answer: "The number 1, likewise.", body: `{"amount":1.0,${rest}}` },
+  { input: "1.0 for an integer", status: 201, answer: "The number 1.", body: `{"amount":1.0,${rest}}` },
   {
     input: "1.5 for an integer",
     status: 400,
@@ -36,13 +30,13 @@ export const inputRules: readonly InputRule[] = [
   {
     input: '"100" for an integer',
     status: 400,
-    answer: "`invalid_body`: text is never turned into a number.",
+    answer: "`invalid_body`: text is never converted to a number.",
     body: `{"amount":"100",${rest}}`,
   },
   {
     input: "-0 as an amount",
     status: 400,
-    answer: "`invalid_body`: it is 0, which is below 1.",
+    answer: "`invalid_body`: equals 0, which is below 1.",
     body: `{"amount":-0,${rest}}`,
   },
   {
@@ -54,33 +48,33 @@ export const inputRules: readonly InputRule[] = [
   {
     input: "1e400 as an amount",
     status: 400,
-    answer: "`invalid_body`: not a number that can be held.",
+    answer: "`invalid_body`: out of range for a number.",
     body: `{"amount":1e400,${rest}}`,
   },
   { input: "NaN, Infinity", status: 400, answer: "`invalid_body`: not JSON.", body: `{"amount":NaN,${rest}}` },
   {
     input: "null for a field",
     status: 400,
-    answer: "`invalid_body`, but where a field says that null clears it.",
+    answer: "`invalid_body`, unless the field's description states that null clears it.",
     body: `{"amount":100,${rest},"description":null}`,
   },
   {
     input: "true for text",
     status: 400,
-    answer: "`invalid_body`: nothing is converted.",
+    answer: "`invalid_body`: types are never converted.",
     body: `{"amount":100,${rest},"description":true}`,
   },
   {
     input: "an unknown field",
     status: 400,
     answer:
-      "`invalid_body`, with the known name that was probably meant. Of profile, branding, connectors, API keys and new applications it is passed over and named in `Ignored-Fields`.",
+      "`invalid_body`, with the most similar known name. For profile, branding, connectors, API keys and new applications it is ignored and listed in `Ignored-Fields`.",
     body: `{"amount":100,${rest},"desciption":"Order 1042"}`,
   },
   {
     input: "a name given twice in one object",
     status: 400,
-    answer: "`invalid_body`: programs disagree on which one counts.",
+    answer: "`invalid_body`: parsers disagree on which value counts.",
     body: `{"amount":100,"amount":200,${rest}}`,
   },
   {
@@ -102,7 +96,7 @@ export const inputRules: readonly InputRule[] = [
     body: `{"amount":100,${rest},"description":"a\\u0000b"}`,
   },
   {
-    input: "half of a surrogate pair",
+    input: "an unpaired surrogate",
     status: 400,
     answer: "`invalid_body`: not well-formed Unicode.",
     body: `{"amount":100,${rest},"description":"\\ud800"}`,
@@ -114,7 +108,7 @@ export const inputRules: readonly InputRule[] = [
     body: `{"amount":100,${rest},"x":${deep(33)}}`,
   },
   {
-    input: "an array or a text as the body",
+    input: "an array or a string as the body",
     status: 400,
     answer: "`invalid_body`: must be a JSON object.",
     body: "[]",
@@ -143,13 +137,13 @@ export const inputRules: readonly InputRule[] = [
   {
     input: "min_amount=9223372036854775807",
     status: 200,
-    answer: "The largest int64, a bound like any other.",
+    answer: "The largest int64 is a valid bound.",
     query: "min_amount=9223372036854775807",
   },
   {
     input: "min_amount=9223372036854775808",
     status: 400,
-    answer: "`invalid_body`: no int64.",
+    answer: "`invalid_body`: outside int64.",
     query: "min_amount=9223372036854775808",
   },
   { input: "%00 in a parameter", status: 400, answer: "`invalid_body`.", query: "q=%00" },
@@ -162,13 +156,13 @@ export const inputRules: readonly InputRule[] = [
   {
     input: "an unknown parameter",
     status: 400,
-    answer: "`invalid_body`, with the known name that was probably meant.",
+    answer: "`invalid_body`, with the most similar known name.",
     query: "stauts=succeeded",
   },
   {
     input: "from=2025-02-30",
     status: 400,
-    answer: "`invalid_body`: the calendar has no such day.",
+    answer: "`invalid_body`: the date does not exist.",
     query: "from=2025-02-30",
   },
 ];

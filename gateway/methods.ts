@@ -1,17 +1,17 @@
-// What is said to methods and paths that are not there: 404 for an unknown path, 405 with Allow for a known one, and
-// OPTIONS for all. Browsers may call the buyer's two routes from any origin, without credentials.
+// Answers 405 with Allow for other methods of a known path, and OPTIONS for all paths. Browsers may call the buyer's
+// two routes from any origin, without credentials.
 import { METHODS } from "node:http";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { ApiError } from "./failures.ts";
 import type { OperationRegistry } from "./operation.ts";
 
-// Those that Node reads as requests. CONNECT makes no request of HTTP.
+// Node emits no request for CONNECT.
 const methods = METHODS.filter((method) => method !== "CONNECT");
-// Browsers ask again after this; two hours is the longest that Chrome keeps an answer.
+// Chrome caches a preflight for at most two hours.
 const preflightSeconds = 7_200;
 const exposed = "Request-Id, Retry-After, RateLimit-Limit, RateLimit-Remaining, RateLimit-Reset";
 
-/** Adds the hook for CORS; before any route. */
+/** Adds the CORS hook. Call before any route. */
 export function openToBrowsers(registry: OperationRegistry, paths: readonly string[]): void {
   const open = new Set(paths);
   registry.app.addHook("onRequest", async (request, reply) => {
@@ -25,14 +25,14 @@ export function openToBrowsers(registry: OperationRegistry, paths: readonly stri
   });
 }
 
-/** Has the router know all methods; else one that is not the API's would be an unknown path. Before any route. */
-export function takeEveryMethod(app: FastifyInstance): void {
+/** Registers all methods: the router answers 404 for one it does not know. Call before any route. */
+export function registerAllMethods(app: FastifyInstance): void {
   for (const method of methods) {
     if (!app.supportedMethods.includes(method)) app.addHttpMethod(method);
   }
 }
 
-/** Answers the other methods of every path of the registry; after its last operation. */
+/** Answers the other methods of every path. Call after the last operation. */
 export function closeOtherMethods(registry: OperationRegistry, openPaths: readonly string[]): void {
   const operationsByPath = Map.groupBy(registry.operations, (operation) => operation.path);
   for (const [path, operations] of operationsByPath) {
@@ -47,7 +47,7 @@ export function closeOtherMethods(registry: OperationRegistry, openPaths: readon
     registry.app.route({
       method: others,
       url: path,
-      // Before the body is read: a wrong method is wrong whatever it carries.
+      // Before the body is read: the method is wrong whatever the body.
       onRequest: async (request, reply) => otherMethod(request, reply, allow, isOpen),
       handler: async () => undefined,
     });

@@ -1,5 +1,5 @@
-// What a public operation is, and how it becomes a Fastify route. Its schemas validate requests, serialize answers and
-// are printed in the OpenAPI document, so that the three cannot differ.
+// Defines a public operation and registers it as a Fastify route. The same schemas validate requests, serialize
+// responses and appear in the OpenAPI document.
 import type { FastifyInstance, FastifyReply, FastifyRequest, onRequestAsyncHookHandler, RouteOptions } from "fastify";
 import { type Static, type TObject, type TSchema, Type } from "typebox";
 import { type CallContext, callContext } from "#platform/values/call-context.ts";
@@ -8,24 +8,23 @@ import { type RawBody, takeRawBodies } from "./http/body/raw-body.ts";
 import { hasBody } from "./http/body/unread-body.ts";
 import { beginWithoutBody } from "./http/http-parser-error.ts";
 import { ignoredFields } from "./http/unknown-names.ts";
-import { numbersOf } from "./query-numbers.ts";
-import { textViolations } from "./query-text.ts";
+import { numbersOf, textViolations } from "./query.ts";
 
 /** Scopes of API keys (docs/contract.md §7). */
 export const scopes = ["payments:read", "payments:write", "merchant:read", "merchant:write"] as const;
 export type Scope = (typeof scopes)[number];
 
 /**
- * Who may call an operation: a merchant's backend with an API key, a buyer's browser with a session secret, or anyone.
+ * Callers of an operation: a merchant's backend with an API key, a buyer's browser with a session secret, or anyone.
  */
 export type Access =
   | { readonly kind: "merchant"; readonly scope: Scope }
   | { readonly kind: "buyer" }
   | { readonly kind: "open" };
 
-/** What is told about an operation besides who may call it. */
+/** An operation's documentation and rules. */
 export interface OperationText {
-  /** The OpenAPI operationId. */
+  /** OpenAPI operationId. */
   readonly id: string;
   readonly method: "GET" | "POST" | "PATCH" | "DELETE";
   /** With `:name` for parameters. */
@@ -33,22 +32,20 @@ export interface OperationText {
   readonly tag: string;
   readonly summary: string;
   readonly description?: string;
-  /** HTTP status of success (docs/contract.md §1). */
+  /** Status of success (docs/contract.md §1). */
   readonly status: 200 | 201 | 204;
-  /** Codes that only this operation gives; those of its kind are added in the document. */
+  /** Codes of this operation; the document adds those of its kind. */
   readonly errors?: readonly ErrorCode[];
-  /** What it says of them in place of the table's messages. */
   readonly messages?: Messages;
-  /** Honours Idempotency-Key (docs/contract.md §6). */
+  /** Accepts Idempotency-Key (docs/contract.md §6). */
   readonly idempotent?: true;
-  /** Takes bytes in place of JSON; its handler reads them itself. */
+  /** Accepts bytes instead of JSON; the handler reads them. */
   readonly raw?: RawBody;
   /**
-   * Money goes, or evidence does, at the processor before it is answered; under a key an earlier request may have sent
-   * it.
+   * Sends money or evidence to the processor before it responds; with a key, an earlier request may have sent it.
    */
   readonly movesMoney?: true;
-  /** A suspended merchant may: money moves towards buyers only. */
+  /** A suspended merchant may call it: money only moves to buyers. */
   readonly whileSuspended?: true;
 }
 
@@ -65,13 +62,13 @@ export interface Operation<
   readonly body?: B;
   readonly response?: R;
   /**
-   * What a repeat under its idempotency key is answered, with 200, where the first answer holds a secret that nobody
-   * keeps; absent: the first answer.
+   * Response to a repeat with the same idempotency key, with 200, if the first response has a secret that is not stored.
+   * Absent: the first response is repeated.
    */
   readonly repeated?: W;
 }
 
-/** An operation as the document knows it. */
+/** An operation as the document lists it. */
 export interface ListedOperation extends OperationText {
   readonly access: Access;
   readonly params?: TSchema;
@@ -81,7 +78,7 @@ export interface ListedOperation extends OperationText {
   readonly repeated?: TSchema;
 }
 
-/** The request as a handler sees it: parsed and valid by the operation's schemas. */
+/** A parsed and valid request. */
 export interface Call<P extends TSchema, Q extends TSchema, B extends TSchema> {
   readonly params: Static<P>;
   readonly query: Static<Q>;
@@ -90,7 +87,7 @@ export interface Call<P extends TSchema, Q extends TSchema, B extends TSchema> {
   readonly reply: FastifyReply;
 }
 
-/** Where operations are put: the server and the list that the document is made of. */
+/** The server, and the list for the document. */
 export interface OperationRegistry {
   readonly app: FastifyInstance;
   readonly operations: ListedOperation[];
@@ -102,12 +99,12 @@ declare module "fastify" {
     readonly messages?: Messages;
   }
   interface FastifyRequest {
-    /** Request id, trace and deadline, handed on to every service. */
+    /** Request id, trace and deadline, passed to every service. */
     call: CallContext;
   }
 }
 
-/** Of a schema: nothing but what it names. */
+/** Schema option: no unknown names. */
 export const strict = { additionalProperties: false } as const;
 const noParameters = Type.Object({});
 
@@ -143,24 +140,24 @@ export function addOperation<
       ...(response && { response: { [operation.status]: response, ...(repeated && { 200: repeated }) } }),
     },
     onRequest: admit,
-    // HTTP clients name a type of an empty body too, such as PHP's and fetch's: no body has no type.
+    // PHP's and fetch's clients send a content type with an empty body, too.
     preParsing: async (request) => {
       if (!raw && !hasBody(request.raw)) delete request.raw.headers["content-type"];
     },
     preValidation: async (request) => {
-      // A missing body is an empty object: "amount is required" says more than "body must be object".
+      // A missing body is an empty object: "amount is required" helps more than "body must be object".
       if (body) request.body ??= {};
       request.query = numbersOf(query, request.query);
     },
     preHandler: async (request) => {
-      // Which they are is told with every refusal of an input (http/error-handler.ts).
+      // The error handler adds them to the response (http/error-handler.ts).
       if (textViolations(query, request.query, request.originalUrl).length > 0) throw new ApiError("invalid_body");
     },
     handler: (request, reply) =>
       callContext.run(request.call, async () => {
         const ignored = body && ignoredFields(body, request.body);
         if (ignored !== undefined) reply.header("ignored-fields", ignored);
-        // Fastify has just validated the three by the very schemas that these types come from.
+        // Fastify has just validated the three with the schemas of these types.
         const answer = await handle({
           params: request.params as Static<P>,
           query: request.query as Static<Q>,
@@ -185,11 +182,11 @@ function withRawBody(app: FastifyInstance, route: RouteOptions, raw: RawBody): v
   });
 }
 
-/** A route that takes no body passes over whatever is sent, of any type and size, instead of refusing it. */
+/** A route without a body ignores one of any type and size. */
 function withoutBody(app: FastifyInstance, route: RouteOptions): void {
   app.register((scope, _options, done) => {
     scope.removeAllContentTypeParsers();
-    // Nothing of it is read: what has not arrived by the answer is left (http/body/unread-body.ts).
+    // The body is never read; http/body/unread-body.ts handles the rest.
     scope.addContentTypeParser("*", (request, _payload, parsed) =>
       parsed(beginWithoutBody(request.raw) ? null : new ApiError("invalid_body")),
     );

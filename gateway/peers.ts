@@ -1,4 +1,4 @@
-// Typed clients of the four services, one connection per service.
+// Typed clients for the four services, one connection per service.
 import type { Client } from "@connectrpc/connect";
 import type { Host } from "#platform/process/host.ts";
 import { connectPeer, SharedQuestion } from "#platform/rpc/client.ts";
@@ -18,7 +18,6 @@ import { PaymentsService } from "#proto/payments/v1/payments_pb.ts";
 import { WebhookService } from "#proto/webhook/v1/webhook_pb.ts";
 import type { GatewayConfig } from "./settings.ts";
 
-/** Names of the services behind the gateway. */
 export type ServiceName = "checkout" | "payments" | "merchant" | "webhook";
 
 export interface Peers {
@@ -26,7 +25,7 @@ export interface Peers {
   readonly payments: Client<typeof PaymentsService>;
   readonly disputes: Client<typeof DisputeService>;
   readonly merchants: Client<typeof MerchantService>;
-  /** How the merchant's pages look in an environment, for its buyers: those who come at once share a question. */
+  /** Branding of a merchant's pages; concurrent requests share one call. */
   brandingOf(owner: { readonly merchantId: string; readonly environment: Environment }): Promise<GetBrandingResponse>;
   readonly audit: Client<typeof AuditService>;
   readonly apiKeys: Client<typeof ApiKeyService>;
@@ -37,7 +36,7 @@ export interface Peers {
   close(): void;
 }
 
-/** Connects lazily: a service that is away makes its calls fail, not the start. */
+/** Connects lazily: an unavailable service fails its calls, not the start. */
 export function connectPeers(
   config: Pick<GatewayConfig, "CHECKOUT_URL" | "PAYMENTS_URL" | "MERCHANT_URL" | "WEBHOOK_URL" | "RPC_TOKEN_FILE">,
   { neighbours }: Pick<Host, "neighbours">,

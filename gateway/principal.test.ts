@@ -9,8 +9,8 @@ import { Principals } from "./principal.ts";
 const test = suite("principals");
 const key = `sk_test_${"a".repeat(46)}`;
 
-/** Answers look-ups by hand, so that a test decides what happens while one is under way. */
-function desk(options: { hearing?: () => boolean } = {}) {
+/** Principals with a service whose responses the test controls. */
+function setUp(options: { receivesEvents?: () => boolean } = {}) {
   const waiting: PromiseWithResolvers<void>[] = [];
   let lookupCount = 0;
   let answer = (): Failure | { keyId: string; expiresAtMs?: number } => ({ keyId: "ak_1" });
@@ -27,7 +27,7 @@ function desk(options: { hearing?: () => boolean } = {}) {
         return create(AuthenticateKeyResponseSchema, { apiKey, merchantId: "mer_1", merchantStatus: "active" });
       },
     },
-    options.hearing ?? (() => true),
+    options.receivesEvents ?? (() => true),
   );
   return {
     principals,
@@ -43,15 +43,15 @@ function desk(options: { hearing?: () => boolean } = {}) {
   };
 }
 
-test("a known key costs one look-up, also when its first requests come together", async () => {
-  const { principals, lookupCount } = desk();
+test("looks a key up once, even when its first requests are concurrent", async () => {
+  const { principals, lookupCount } = setUp();
   await Promise.all(Array.from({ length: 20 }, () => principals.of(key)));
   assert.equal((await principals.of(key))?.keyId, "ak_1");
   assert.equal(lookupCount(), 1);
 });
 
-test("a revoked key is asked for again after its event, and so is every key of a changed merchant", async () => {
-  const { principals, answers, lookupCount } = desk();
+test("looks keys up again after an event of the key or its merchant", async () => {
+  const { principals, answers, lookupCount } = setUp();
   await principals.of(key);
   principals.dropKey("ak_other");
   await principals.of(key);
@@ -59,15 +59,15 @@ test("a revoked key is asked for again after its event, and so is every key of a
   answers(() => new Failure("UNAUTHORIZED"));
   principals.dropKey("ak_1");
   assert.equal(await principals.of(key), undefined);
-  const other = desk();
+  const other = setUp();
   await other.principals.of(key);
   other.principals.dropMerchant("mer_1");
   await other.principals.of(key);
   assert.equal(other.lookupCount(), 2);
 });
 
-test("an answer that was under way when the key was revoked is not kept", async () => {
-  const { principals, answers, hold } = desk();
+test("does not cache a lookup that was pending when the key was revoked", async () => {
+  const { principals, answers, hold } = setUp();
   const gate = hold();
   const early = principals.of(key);
   answers(() => new Failure("UNAUTHORIZED"));
@@ -77,11 +77,11 @@ test("an answer that was under way when the key was revoked is not kept", async 
   assert.equal(await principals.of(key), undefined);
 });
 
-test("while events may be missed, a key is trusted for no more than a moment", async () => {
-  let hearing = true;
-  const { principals, lookupCount } = desk({ hearing: () => hearing });
+test("trusts a key for one second only while events may be missed", async () => {
+  let receivesEvents = true;
+  const { principals, lookupCount } = setUp({ receivesEvents: () => receivesEvents });
   await principals.of(key);
-  hearing = false;
+  receivesEvents = false;
   const before = performance.now;
   performance.now = () => before.call(performance) + 1_100;
   try {
@@ -92,33 +92,33 @@ test("while events may be missed, a key is trusted for no more than a moment", a
   assert.equal(lookupCount(), 2);
 });
 
-test("a key that was found revoked while events may be missed is not believed again when they are heard", async () => {
-  let hearing = true;
-  const { principals, answers } = desk({ hearing: () => hearing });
+test("does not trust a key again that was found revoked while events were missed", async () => {
+  let receivesEvents = true;
+  const { principals, answers } = setUp({ receivesEvents: () => receivesEvents });
   await principals.of(key);
-  hearing = false;
+  receivesEvents = false;
   const before = performance.now;
   performance.now = () => before.call(performance) + 1_100;
   try {
     answers(() => new Failure("UNAUTHORIZED"));
     assert.equal(await principals.of(key), undefined);
-    hearing = true;
+    receivesEvents = true;
     assert.equal(await principals.of(key), undefined);
   } finally {
     performance.now = before;
   }
 });
 
-test("a key is not trusted beyond its expiry", async () => {
-  const { principals, answers, lookupCount } = desk();
+test("does not trust a key beyond its expiry", async () => {
+  const { principals, answers, lookupCount } = setUp();
   answers(() => ({ keyId: "ak_1", expiresAtMs: Date.now() - 1 }));
   await principals.of(key);
   await principals.of(key);
   assert.equal(lookupCount(), 2);
 });
 
-test("junk is refused without a look-up, and a wrong key is looked up once", async () => {
-  const { principals, answers, lookupCount } = desk();
+test("refuses malformed keys without a lookup and looks a wrong key up once", async () => {
+  const { principals, answers, lookupCount } = setUp();
   for (const junk of ["", "sk_test_x", `${key}a`, key.replace("test", "prod"), `${key.slice(0, -1)}-`]) {
     assert.equal(await principals.of(junk), undefined);
   }
@@ -129,24 +129,24 @@ test("junk is refused without a look-up, and a wrong key is looked up once", asy
   assert.equal(lookupCount(), 1);
 });
 
-test("a look-up that fails says nothing about the key", async () => {
-  const { principals, answers } = desk();
+test("does not cache a failed lookup", async () => {
+  const { principals, answers } = setUp();
   answers(() => new Failure("SERVICE_UNAVAILABLE"));
   await assert.rejects(principals.of(key), Failure);
   answers(() => ({ keyId: "ak_1" }));
   assert.equal((await principals.of(key))?.keyId, "ak_1");
 });
 
-test("a flood of keys does not grow the memory without end", async () => {
-  const { principals, lookupCount } = desk();
+test("bounds the cache under a flood of keys", async () => {
+  const { principals, lookupCount } = setUp();
   for (let i = 0; i < 10_500; i++) await principals.of(`sk_test_${String(i).padStart(46, "0")}`);
   const before = lookupCount();
   await principals.of(`sk_test_${"0".padStart(46, "0")}`);
   assert.equal(lookupCount(), before + 1); // the oldest made room
 });
 
-test("the guard stands before a key that nobody has shown to be good, and before no other", async () => {
-  const { principals, answers } = desk();
+test("runs the guard for keys not known to be valid, and for no others", async () => {
+  const { principals, answers } = setUp();
   let guarded = 0;
   const ask = (apiKey: string) =>
     principals.of(apiKey, (lookup) => {
@@ -155,18 +155,18 @@ test("the guard stands before a key that nobody has shown to be good, and before
     });
   await ask(key);
   await ask(key);
-  assert.equal(guarded, 1, "the first look-up of a key");
+  assert.equal(guarded, 1, "the first lookup of a key");
   const junk = `sk_test_${"b".repeat(46)}`;
   answers(() => new Failure("UNAUTHORIZED"));
   await ask(junk);
   await ask(junk);
-  assert.equal(guarded, 3, "a key that is known to be unknown is guarded, too");
+  assert.equal(guarded, 3, "a key that is cached as unknown");
   assert.equal((await ask(key))?.keyId, "ak_1");
   assert.equal(guarded, 3);
 });
 
-test("a burst with a key that is not known yet is one look-up to the guard", async () => {
-  const { principals, lookupCount } = desk();
+test("counts a burst with a new key as one guarded lookup", async () => {
+  const { principals, lookupCount } = setUp();
   let guarded = 0;
   const guard = async <T>(ask: () => Promise<T>): Promise<T> => {
     guarded += 1;
@@ -177,8 +177,8 @@ test("a burst with a key that is not known yet is one look-up to the guard", asy
   assert.deepEqual([guarded, lookupCount()], [1, 1]);
 });
 
-test("a good key that has expired meanwhile is guarded like an unknown one", async () => {
-  const { principals, answers } = desk();
+test("guards a valid key that has since expired", async () => {
+  const { principals, answers } = setUp();
   answers(() => ({ keyId: "ak_1", expiresAtMs: Date.now() - 1 }));
   await principals.of(key);
   answers(() => new Failure("UNAUTHORIZED"));

@@ -1,6 +1,5 @@
-// Whom an API key stands for. Answers of the merchant service are kept for a short time, so that authentication costs
-// no call in the steady state; an event of the key or its merchant drops them within milliseconds. While it is not sure
-// that events are heard each key is asked about every second (docs/contract.md §7).
+// Resolves an API key to its merchant. Results are cached, and an event of the key or merchant drops them at once.
+// While events may be missed, each key is checked every second (docs/contract.md §7).
 import { createHash } from "node:crypto";
 import { timestampMs } from "@bufbuild/protobuf/wkt";
 import type { Client } from "@connectrpc/connect";
@@ -16,11 +15,11 @@ export interface Principal {
   readonly merchantStatus: string;
   readonly environment: Environment;
   readonly scopes: ReadonlySet<string>;
-  /** Where the key may be used from; none: everywhere. */
+  /** Empty: any address. */
   readonly allowedIps: readonly Cidr[];
 }
 
-/** True when the key may be used from the address; from what is no address only if it may be used from everywhere. */
+/** True if the key may be used from the address. An unreadable address needs an unrestricted key. */
 export function mayComeFrom({ allowedIps }: Pick<Principal, "allowedIps">, address: string): boolean {
   if (allowedIps.length === 0) return true;
   const bytes = callerBytes(address);
@@ -32,18 +31,17 @@ type Guard = (ask: () => Promise<Principal | undefined>) => Promise<Principal | 
 interface Entry {
   /** Undefined: the key is not valid. */
   readonly principal: Principal | undefined;
-  /** When it was asked for; monotonic milliseconds. */
+  /** When the lookup began; monotonic milliseconds. */
   readonly since: number;
-  /** Milliseconds since the epoch; a key may expire before its entry does. */
+  /** Milliseconds since the epoch; not after the key's own expiry. */
   readonly until: number;
 }
 
 // Bounds how long a lost event can keep a revoked key alive.
 const keepMs = 10_000;
-// While events may be missed, an entry lives no longer than a revoked key may work.
-const keepDeafMs = 1_000;
-// A key that did not exist may be created a moment later by someone who knows it already; long enough against a loop of
-// junk.
+// While events may be missed, an entry lives no longer than a revoked key may still work.
+const keepWithoutEventsMs = 1_000;
+// Long enough against a loop of junk keys; short, since an unknown key may be created a moment later.
 const keepUnknownMs = 5_000;
 // About 4 MB; one entry is about 400 bytes.
 const entriesMax = 10_000;
@@ -53,49 +51,46 @@ const keyFormat = /^sk_(?:test|live)_[0-9A-Za-z]{46}$/;
 
 export class Principals {
   readonly #service: Pick<Client<typeof ApiKeyService>, "authenticateKey">;
-  readonly #hearing: () => boolean;
+  readonly #receivesEvents: () => boolean;
   readonly #known = new LRUCache<string, Entry>({ max: entriesMax });
   readonly #unknown = new LRUCache<string, Entry>({ max: unknownMax });
   readonly #pending = new Map<string, Promise<Principal | undefined>>();
   #generation = 0;
 
-  /** @param hearing false while events may be missed or late. */
-  constructor(service: Pick<Client<typeof ApiKeyService>, "authenticateKey">, hearing: () => boolean) {
+  /** @param receivesEvents false while events may be missed or late. */
+  constructor(service: Pick<Client<typeof ApiKeyService>, "authenticateKey">, receivesEvents: () => boolean) {
     this.#service = service;
-    this.#hearing = hearing;
+    this.#receivesEvents = receivesEvents;
   }
 
   /**
-   * @param guard stands before everything about a key that nobody has shown to be good
-   * @returns undefined for anything but an active key. @throws Failure when it cannot be found out.
+   * @param guard runs around a key that is not yet known to be valid
+   * @returns undefined for anything but an active key. @throws Failure if the lookup fails.
    */
   async of(apiKey: string, guard: Guard = (ask) => ask()): Promise<Principal | undefined> {
     if (!keyFormat.test(apiKey)) return undefined;
-    // Raw keys are not kept in memory, so that a heap dump does not hold them.
+    // Only digests are kept: a heap dump must not contain raw keys.
     const digest = createHash("sha256").update(apiKey).digest("base64");
     const known = this.#known.get(digest);
-    if (known && this.#holds(known)) return known.principal;
-    // Whoever waits for a look-up that is under way causes none: a burst of a good key is one guess, not many.
+    if (known && this.#isFresh(known)) return known.principal;
+    // A pending lookup is shared: the guard counts a burst with a good key as one guess.
     const pending = this.#pending.get(digest);
     if (pending !== undefined) return await pending;
     const ask = async () => await (this.#pending.get(digest) ?? this.#ask(apiKey, digest));
-    // A key that was good a moment ago is asked for again; its owner is not taken for one who guesses.
+    // A key that was valid a moment ago is checked without the guard: its owner is not guessing.
     if (known) return await ask();
     const unknown = this.#unknown.get(digest);
-    return await guard(async () => (unknown && this.#holds(unknown) ? undefined : await ask()));
+    return await guard(async () => (unknown && this.#isFresh(unknown) ? undefined : await ask()));
   }
 
-  /** Forgets a key. */
   dropKey(keyId: string): void {
     this.#drop((principal) => principal.keyId === keyId);
   }
 
-  /** Forgets every key of a merchant. */
   dropMerchant(merchantId: string): void {
     this.#drop((principal) => principal.merchantId === merchantId);
   }
 
-  /** Forgets everything. */
   clear(): void {
     this.#generation += 1;
     this.#pending.clear();
@@ -103,20 +98,21 @@ export class Principals {
     this.#unknown.clear();
   }
 
-  #holds(entry: Entry): boolean {
-    return entry.until > Date.now() && (this.#hearing() || performance.now() - entry.since < keepDeafMs);
+  #isFresh(entry: Entry): boolean {
+    if (entry.until <= Date.now()) return false;
+    return this.#receivesEvents() || performance.now() - entry.since < keepWithoutEventsMs;
   }
 
   #drop(matches: (principal: Principal) => boolean): void {
     this.#generation += 1;
-    // Answers under way may be older than the event: the next request asks again.
+    // A pending lookup may be older than the event, so the next request starts a new one.
     this.#pending.clear();
     for (const [digest, entry] of this.#known) {
       if (entry.principal && matches(entry.principal)) this.#known.delete(digest);
     }
   }
 
-  /** Requests with the same key that arrive while it is looked up share the one call. */
+  /** Concurrent requests with one key share a call. */
   #ask(apiKey: string, digest: string): Promise<Principal | undefined> {
     const generation = this.#generation;
     const pending = this.#fetchPrincipal(apiKey, digest, generation).finally(() => {
@@ -145,7 +141,7 @@ export class Principals {
 }
 
 function principalOf(answer: AuthenticateKeyResponse): Principal {
-  if (!answer.apiKey) throw new Error("the answer names no key");
+  if (!answer.apiKey) throw new Error("the response has no key");
   return {
     keyId: answer.apiKey.id,
     merchantId: answer.merchantId,

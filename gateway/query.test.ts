@@ -2,14 +2,13 @@ import assert from "node:assert/strict";
 import fc from "fast-check";
 import { Type } from "typebox";
 import { suite } from "../test/harness/suite.ts";
-import { numbersOf } from "./query-numbers.ts";
-import { parseQuery, textViolations } from "./query-text.ts";
+import { numbersOf, parseQuery, textViolations } from "./query.ts";
 
 const test = suite("query string");
 const schema = Type.Object({ limit: Type.Integer(), q: Type.String() });
 const limitOf = (text: string) => numbersOf(schema, parseQuery(`limit=${text}`)).limit;
 
-test("an integer is taken in canonical decimal only; everything else stays text for the schema to refuse", () => {
+test("reads integers in canonical decimal only and leaves other texts to the schema", () => {
   assert.deepEqual(["0", "5", "-3", "200"].map(limitOf), [0, 5, -3, 200]);
   for (const text of ["", "05", "5.0", "1e1", "0x10", "-0", "5 ", "%205", "5_0", "NaN", "Infinity", "٣"]) {
     assert.equal(typeof limitOf(text), "string", text);
@@ -17,7 +16,7 @@ test("an integer is taken in canonical decimal only; everything else stays text 
   assert.equal(limitOf("+5"), " 5"); // a plus in a query is a space
 });
 
-test("int64 is the range; beyond 2^53 the bound is clamped to the largest exact integer", () => {
+test("accepts int64 and clamps values beyond 2^53 to the largest exact integer", () => {
   assert.equal(limitOf("9007199254740993"), Number.MAX_SAFE_INTEGER);
   assert.equal(limitOf("9223372036854775807"), Number.MAX_SAFE_INTEGER);
   assert.equal(limitOf("-9223372036854775808"), Number.MIN_SAFE_INTEGER);
@@ -25,12 +24,12 @@ test("int64 is the range; beyond 2^53 the bound is clamped to the largest exact 
   assert.equal(limitOf("99999999999999999999"), "99999999999999999999");
 });
 
-test("a parameter given twice is a list, which no schema takes", () => {
+test("makes a repeated parameter a list, which no schema accepts", () => {
   assert.deepEqual(parseQuery("a=1&b=2&a=3").a, ["1", "3"]);
   assert.deepEqual(numbersOf(schema, parseQuery("limit=1&limit=2")).limit, ["1", "2"]);
 });
 
-test("names of Object.prototype are parameters like any other", () => {
+test("treats names of Object.prototype as ordinary parameters", () => {
   const query = parseQuery("__proto__=x&constructor=y&toString=z");
   assert.deepEqual(Object.keys(query).sort(), ["__proto__", "constructor", "toString"]);
   assert.equal(Object.getPrototypeOf({}).x, undefined);
@@ -40,14 +39,14 @@ test("names of Object.prototype are parameters like any other", () => {
 
 const wrongTexts = (text: string) => textViolations(schema, parseQuery(text), `/v1/payments?${text}`);
 
-test("NUL is refused, but not by the parser, whose throw would end the process", () => {
+test("refuses NUL after parsing, since a throw of the parser would end the process", () => {
   for (const text of ["q=%00", "q=1&q=%00"]) {
-    assert.deepEqual(wrongTexts(text), [{ field: "q", problem: "must not hold a NUL character" }], text);
+    assert.deepEqual(wrongTexts(text), [{ field: "q", problem: "must not contain a NUL character" }], text);
   }
   for (const text of ["%00=1", "unknown=%00", "q=1&q=2", ""]) assert.deepEqual(wrongTexts(text), [], text);
 });
 
-test("bytes that are not UTF-8 are refused with the parameter's name, and every text that is UTF-8 is taken", () => {
+test("refuses bytes that are not UTF-8 with the parameter's name and accepts all UTF-8", () => {
   const wrong = ["%ff", "a%FFb", "%c3", "%c3x", "%ed%a0%80", "%f0%9f%9b", "%c0%af", "%EF%BF%BD%ff", "%ff?x", "1&q=%ff"];
   for (const value of wrong) {
     assert.deepEqual(wrongTexts(`limit=5&q=${value}&unknown=%ff`), [{ field: "q", problem: "must be UTF-8" }], value);
@@ -57,12 +56,12 @@ test("bytes that are not UTF-8 are refused with the parameter's name, and every 
   for (const value of right) assert.deepEqual(wrongTexts(`q=${value}`), [], value);
 });
 
-test("of endless parameters the first 64 are kept", () => {
+test("keeps the first 64 parameters", () => {
   const text = Array.from({ length: 100_000 }, (_, i) => `p${i}`).join("&");
   assert.equal(Object.keys(parseQuery(text)).length, 64);
 });
 
-test("no text makes the parser throw", () => {
+test("never throws while parsing", () => {
   fc.assert(fc.property(fc.string({ unit: "binary" }), (text) => void parseQuery(text)));
 });
 

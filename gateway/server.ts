@@ -1,5 +1,5 @@
-// The gateway: the public JSON contract in front of the services. It keeps no state of its own but caches and rate
-// limits, and runs as any number of replicas.
+// Starts the gateway, which serves the public JSON contract in front of the services. It keeps only caches and rate
+// limits, so any number of replicas may run.
 import type { FastifyInstance, FastifyRequest } from "fastify";
 import { brokerOf } from "#platform/events/connection.ts";
 import { EventBus } from "#platform/events/event-bus.ts";
@@ -23,11 +23,11 @@ import { AddressLimits } from "./limits/address-limits.ts";
 import { RateLimits } from "./limits/rate-limits.ts";
 import { shareLimits } from "./limits/rate-share.ts";
 import { ApiRequests } from "./log/api-requests.ts";
-import { closeOtherMethods, openToBrowsers, takeEveryMethod } from "./methods.ts";
+import { closeOtherMethods, openToBrowsers, registerAllMethods } from "./methods.ts";
 import { gatewayMetrics } from "./metrics.ts";
 import { connectPeers, type Peers } from "./peers.ts";
 import { Principals } from "./principal.ts";
-import { parseQuery } from "./query-text.ts";
+import { parseQuery } from "./query.ts";
 import { buyerPaths } from "./routes/checkout.ts";
 import { healthRoutes } from "./routes/health.ts";
 import { addOperations } from "./routes/operations.ts";
@@ -39,10 +39,9 @@ import { processorRoutes } from "./routes/processors.ts";
 import type { GatewayConfig } from "./settings.ts";
 import { sessionIdIn } from "./web/session-link.ts";
 
-// Longer than the idle time of common load balancers (60 s), so that it is they who close.
+// Longer than the idle time of common load balancers (60 s): the balancer closes an idle connection first.
 const keepAliveMs = 65_000;
 
-/** Starts it. */
 export async function startGateway(config: GatewayConfig, hostProcess = ownHost): Promise<RunningServer> {
   const log = createLog("gateway", config.LOG_LEVEL);
   const peers = connectPeers(config, hostProcess);
@@ -63,9 +62,9 @@ export async function startGateway(config: GatewayConfig, hostProcess = ownHost)
   const server = createServer(config, log, hostProcess, serverOptions(config));
   const { app } = server;
   app.server.on("checkExpectation", refuseExpectation(transportSecurity(config)));
-  takeEveryMethod(app);
-  readJsonAlone(app);
-  refuseAtOnce(app);
+  registerAllMethods(app);
+  acceptOnlyJson(app);
+  refuseEarly(app);
   guardBodies(app, () => new ApiError("service_unavailable"));
   const requests = new ApiRequests(peers.audit, log, metrics);
   requests.follow(app);
@@ -74,8 +73,8 @@ export async function startGateway(config: GatewayConfig, hostProcess = ownHost)
   const limits = new RateLimits(config);
   const shared = shareLimits(limits, config, log);
   const addresses = new AddressLimits(limits, config);
-  const keyUsed = keyUses.used;
-  const context: GatewayContext = { app, metrics, operations: [], principals, limits, addresses, keyUsed };
+  const recordKeyUse = keyUses.record;
+  const context: GatewayContext = { app, metrics, operations: [], principals, limits, addresses, recordKeyUse };
   addRoutes(context, peers, config, log, server.isDraining);
   return await server.listen(config, async () => {
     await keyUses.close();
@@ -92,34 +91,34 @@ function serverOptions(config: GatewayConfig): Parameters<typeof createServer>[3
     requestTimeout: config.REQUEST_SECONDS * 1_000,
     http: {
       headersTimeout: config.REQUEST_HEADERS_SECONDS * 1_000,
-      // Node's own refusal has no envelope; `refuseAtOnce` has.
+      // Node's own refusal has no envelope; `refuseEarly` sends one.
       requireHostHeader: false,
     },
     keepAliveTimeout: keepAliveMs,
     routerOptions: { querystringParser: parseQuery },
     // Bodies are taken as they are: no conversion of types, no silent removal; every wrong field is told at once.
     ajv: {
-      // `verbose`: an error knows its schema, which has the names that could have been meant.
+      // `verbose`: an error carries its schema, whose property names are the candidates for "did you mean".
       customOptions: {
         ...{ coerceTypes: false, removeAdditional: false, useDefaults: true, allErrors: true, verbose: true },
       },
-      // The same rule as the services', so that none of them refuses what was let in here.
+      // The services use the same rule, so they accept every address that passes here.
       onCreate: (ajv) => {
         ajv.addFormat("email", (text) => buyerEmail(text) !== undefined);
         for (const [name, fits] of Object.entries(ownFormats)) ajv.addFormat(name, fits);
       },
     },
-    // A path that cannot be decoded is the path of nothing. No hook has run for it.
+    // An undecodable path is answered as an unknown one. No hook has run yet, so the headers are set here.
     frameworkErrors: (_error, { url }, reply) => {
       reply.headers({ ...transportSecurity(config), "request-id": newId("request") });
-      // Buyers' links are damaged on their way; the page says so in words.
+      // E-mail programs damage payment links; the page explains it.
       if (url.startsWith("/c/")) void reply.redirect(`/c/${sessionIdIn(url)}`);
       else void sendError(reply, errorAnswer(new ApiError("not_found")));
     },
   };
 }
 
-function readJsonAlone(app: FastifyInstance): void {
+function acceptOnlyJson(app: FastifyInstance): void {
   app.removeAllContentTypeParsers();
   app.addContentTypeParser(jsonType, { parseAs: "buffer" }, async (request: FastifyRequest, body: Buffer) => {
     assertJsonText(request);
@@ -127,10 +126,10 @@ function readJsonAlone(app: FastifyInstance): void {
   });
 }
 
-/** What is refused whatever the route, before anything is looked up or read. */
-function refuseAtOnce(app: FastifyInstance): void {
+/** Refuses bad Host headers and unknown paths before any lookup or body. */
+function refuseEarly(app: FastifyInstance): void {
   app.addHook("onRequest", async (request) => {
-    // Two hosts are read differently by the proxies before us; only HTTP/1.0 knows requests without one.
+    // Proxies read a duplicate Host differently; only HTTP/1.0 allows a request without one.
     const hosts = headerCount(request, "host");
     if (hosts > 1 || (hosts === 0 && request.raw.httpVersion !== "1.0")) {
       throw new ApiError("invalid_body", { violations: [{ field: "Host", problem: "must be given once" }] });
@@ -158,7 +157,7 @@ function addRoutes(
   healthRoutes(context.app, peers, draining);
 }
 
-/** Keys that were revoked, and keys of merchants that changed, are asked for again. */
+/** Drops cached keys that were revoked, and cached keys of merchants that changed. */
 function forgetChangedKeys(bus: EventBus, principals: Principals): void {
   const onGap = () => principals.clear();
   bus.listen({ ...liveSubscriptions.apiKeys, onEvent: (event) => principals.dropKey(event.objectId), onGap });

@@ -11,7 +11,7 @@ test("proxies are a number of them, or their addresses and networks", () => {
   for (const raw of ["10.0.0.1", "10.0.0.0/8", "fd00::/8, 10.0.0.1", "::1/128"]) assert.equal(read(raw), raw);
 });
 
-test("a number that is none of 1 to 9 is not taken for an address, nor everybody for a proxy; what is refused is told by its setting", () => {
+test("rejects numbers outside 1 to 9, malformed networks and networks that trust every address", () => {
   for (const raw of [
     "0",
     "10",

@@ -8,8 +8,7 @@ import { addressBytes } from "#platform/values/address-range.ts";
 const rate = (fallback: number) => withDefault(integer(1, 1_000_000), fallback);
 
 /**
- * How many proxies in front add to X-Forwarded-For, the last of which connects to us; or their addresses or networks,
- * comma-separated.
+ * Number of trusted proxies that add to X-Forwarded-For, or their addresses or networks, comma-separated.
  */
 export const proxies: Setting<number | string> = {
   parse: (raw) => {
@@ -21,15 +20,15 @@ export const proxies: Setting<number | string> = {
   },
 };
 
-/** A bare number is none: read as an address, 10 would be 0.0.0.10, and every buyer one address behind the proxies. */
+/** Rejects bare numbers: 10 would parse as 0.0.0.10, and all buyers would share the proxies' address. */
 function isAddressOrNetwork(text: string): boolean {
   const [address = "", length, ...rest] = text.split("/");
   if (rest.length > 0 || addressBytes(address) === undefined) return false;
-  // A prefix of 0 is everybody: whoever calls would choose the address.
+  // A prefix of 0 trusts every caller, who could then choose its own address.
   return length === undefined || (/^[1-9]\d{0,2}$/.test(length) && Number(length) <= (isIPv4(address) ? 32 : 128));
 }
 
-/** Where to tell of a weakness (RFC 9116). */
+/** Contact for vulnerability reports (RFC 9116). */
 const contact: Setting<string> = {
   parse: (raw) => {
     if (!/^(mailto:|tel:|https:\/\/)\S+$/.test(raw)) throw new Error("must begin with mailto:, tel: or https://");
@@ -54,19 +53,18 @@ export const gatewaySettings = {
   WEBHOOK_URL: url("http"),
   NODE_ENV: withDefault(oneOf("production", "development", "test"), "development"),
   TRUST_PROXY: optional(proxies),
-  /** It is a stack on a developer's machine: /docs offers to try operations. Production refuses it. */
+  /** On a developer's machine: /docs offers to try operations. Production refuses it. */
   LOCAL_STACK: withDefault(oneOf("on", "off"), "off"),
-  /** Where buyers' browsers get the simulator's card form, if it is there; the payment page may frame it. */
+  /** URL of the simulator's card form, which the payment page may frame. */
   SIMULATOR_PUBLIC_URL: optional(url("http", "https")),
-  // Time for a caller to send a request's headers, and the whole of it.
+  // Time for a caller to send a request's headers, and the whole request.
   REQUEST_HEADERS_SECONDS: withDefault(integer(1, 60), 10),
   REQUEST_SECONDS: withDefault(integer(1, 60), 15),
-  // Both or none: /.well-known/security.txt.
+  // Set both or neither: /.well-known/security.txt.
   SECURITY_CONTACT: optional(contact),
   SECURITY_EXPIRES: optional(moment),
   RATE_LIMIT: withDefault(oneOf("on", "off"), "on"),
-  // docs/contract.md §10; requests per second of a key, per minute of a session or an address, per hour of an address.
-  // All keys of a merchant in an environment together have so many times the limit of one.
+  // docs/contract.md §10. KEYS_PER_MERCHANT: a merchant's keys in one environment share this multiple of a key's limit.
   RATE_LIMIT_LIVE_PER_SECOND: rate(100),
   RATE_LIMIT_SANDBOX_PER_SECOND: rate(25),
   RATE_LIMIT_KEYS_PER_MERCHANT: rate(4),
@@ -74,20 +72,18 @@ export const gatewaySettings = {
   RATE_LIMIT_CONFIRM_PER_MINUTE: rate(10),
   RATE_LIMIT_CONFIRM_ADDRESS_PER_MINUTE: rate(30),
   RATE_LIMIT_ONBOARDING_PER_HOUR: rate(5),
-  // Of an address: reading, changing and submitting what it has applied for.
+  // Per address: reading, changing and submitting existing applications.
   RATE_LIMIT_APPLICANT_PER_HOUR: rate(60),
-  // Of an address, what turns out wrong alone: unknown keys, wrong session secrets, unknown pages, events that are not
-  // taken.
+  // Per address, counting failures only: unknown keys, wrong session secrets, unknown pages, rejected events.
   RATE_LIMIT_REFUSED_KEYS_PER_MINUTE: rate(60),
   RATE_LIMIT_REFUSED_SECRETS_PER_MINUTE: rate(120),
   RATE_LIMIT_REFUSED_PAGES_PER_MINUTE: rate(120),
-  // A processor sends bursts from one address, and each event holds its token until it is taken in.
+  // A processor sends bursts from one address, and each event holds a token until it is applied.
   RATE_LIMIT_REFUSED_EVENTS_PER_MINUTE: rate(300),
-  // Of an address: what browsers report of the payment page's policy.
+  // Per address: browsers' reports of policy violations on the payment page.
   RATE_LIMIT_REPORTS_PER_MINUTE: rate(60),
 };
 
-/** What the gateway needs to know. */
 export type GatewayConfig = ReturnType<typeof readGatewayConfig>;
 
 /** @throws ConfigError that lists everything missing or malformed. */

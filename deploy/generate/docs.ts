@@ -3,7 +3,7 @@
 import { globSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { membersOf } from "#platform/values/unchecked.ts";
-import { ownDocument } from "../../gateway/openapi/document.ts";
+import { buildDocument } from "../../gateway/openapi/document.ts";
 import { guidePages } from "./docs/guide-pages.ts";
 import { createHighlight } from "./docs/highlight.ts";
 import { imageAddress } from "./docs/links.ts";
@@ -28,7 +28,7 @@ async function siteFiles(): Promise<Map<string, string>> {
   if (!first) throw new Error("no guides found");
   const navigation: NavigationSection[] = [
     { ...first, pages: [...first.pages, samplesPage(highlight)] },
-    { title: "API reference", pages: referencePages(membersOf(ownDocument()), highlight) },
+    { title: "API reference", pages: referencePages(membersOf(buildDocument()), highlight) },
     ...rest,
   ];
   const listed = navigation.flatMap(({ pages }) => pages);

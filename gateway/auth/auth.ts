@@ -1,5 +1,5 @@
-// The kinds of routes, by who may call them. A merchant's backend brings an API key with a scope, a buyer's browser the
-// secret of one session; no route takes both (docs/contract.md §7). Everything here is decided before a body is read.
+// The three kinds of routes: with an API key and scope, with a session's secret, or open (docs/contract.md §7).
+// Authentication and limits are decided before a body is read.
 import { isIP } from "node:net";
 import type { FastifyReply, FastifyRequest } from "fastify";
 import type { Static, TObject, TSchema } from "typebox";
@@ -23,28 +23,26 @@ import { mayComeFrom, type Principal, type Principals } from "../principal.ts";
 
 declare module "fastify" {
   interface FastifyRequest {
-    /** Set by merchant routes once the key is known to be good. */
+    /** Set by merchant routes once the key is authenticated. */
     principal: Principal | undefined;
   }
 }
 
-/** What the routes stand on. */
 export interface GatewayContext extends OperationRegistry {
   readonly metrics: GatewayMetrics;
   readonly principals: Principals;
   readonly limits: RateLimits;
   readonly addresses: AddressLimits;
-  /** Told of every use of a key, for last_used_at and for news of where it is used. */
-  readonly keyUsed: (principal: Principal, address: string) => void;
+  /** Records a use of a key, for last_used_at and the notice of a new network. */
+  readonly recordKeyUse: (principal: Principal, address: string) => void;
 }
 
-// NoInfer: a handler takes its types from the schemas; inferring schemas from a handler costs the type checker ten
-// times the rest.
+// NoInfer: inferring schemas from a handler costs the type checker ten times the rest.
 type Handler<P extends TSchema, Q extends TSchema, B extends TSchema, R extends TSchema, Extra> = (
   call: NoInfer<Call<P, Q, B> & Extra>,
 ) => Promise<NoInfer<Static<R>>>;
 
-/** A route for a merchant's backend: bearer key with the scope; a merchant that is not active is bound. */
+/** Adds a route for a merchant's backend: a bearer key with the scope; a merchant that is not active is restricted. */
 export function merchantRoute<
   P extends TSchema = TObject,
   Q extends TSchema = TObject,
@@ -63,15 +61,15 @@ export function merchantRoute<
     { kind: "merchant", scope },
     async (request, reply) => {
       const principal = await authenticate(context, request, reply);
-      // Also before it is refused: its merchant sees in the request log that the key is tried elsewhere.
+      // Set before a refusal too: the merchant's request log then shows the key's use from another address.
       request.principal = principal;
       if (!mayComeFrom(principal, request.ip)) {
-        // Not the key's own limit: whoever has stolen it would shut its owner out.
-        context.addresses.takeForElsewhere(request, reply);
+        // Not the key's own limit: a thief of the key could otherwise lock out its owner.
+        context.addresses.takeForDisallowed(request, reply);
         throw keyIsLimited(context, request.ip);
       }
       request.call = { ...request.call, actor: principal.keyId, merchantStatus: principal.merchantStatus };
-      context.keyUsed(principal, request.ip);
+      context.recordKeyUse(principal, request.ip);
       context.limits.takeForKey(principal, reply);
       if (!principal.scopes.has(scope)) throw new ApiError("forbidden");
       if (!isOpenTo(operation, principal.merchantStatus)) throw merchantMayNotWrite();
@@ -84,16 +82,16 @@ export function merchantRoute<
   );
 }
 
-/** The services that own the data refuse by the same rule (access.v1); here nothing of a body is read before. */
+/** The services enforce the same rule (access.v1); checking here avoids reading the body. */
 function isOpenTo({ method, whileSuspended }: OperationText, merchantStatus: string): boolean {
   return method === "GET" || merchantStatus === "active" || (merchantStatus === "suspended" && whileSuspended === true);
 }
 
-/** A route for a buyer's browser: the session's secret in the query. CORS is open for it, without credentials. */
+/** Adds a route for a buyer's browser, with the session's secret in the query. CORS is open, without credentials. */
 export function buyerRoute<R extends TSchema, B extends TSchema = TObject>(
   context: GatewayContext,
   operation: Operation<TObject, TObject, B, R>,
-  /** `confirm`: the processor is asked. */
+  /** `confirm` calls the processor. */
   limit: "resolve" | "confirm",
   handle: Handler<TObject, TObject, B, R, { sessionId: string; sessionSecret: string }>,
 ): void {
@@ -113,7 +111,7 @@ export function buyerRoute<R extends TSchema, B extends TSchema = TObject>(
   );
 }
 
-/** A route that anyone may call; limited by address. @param limit which: new applications, or one that there is */
+/** Adds an open route. @param limit per address: new applications, or requests for an existing one */
 export function openRoute<
   P extends TSchema = TObject,
   Q extends TSchema = TObject,
@@ -148,7 +146,7 @@ async function authenticate(context: GatewayContext, request: FastifyRequest, re
         return found;
       }),
     );
-  // With an idempotency key it may be the repeat of a request that moved money: 503 would say that nothing was done.
+  // With an idempotency key an earlier request may have moved money, but 503 would mean that nothing was done.
   const isKeyed = headerCount(request, "idempotency-key") > 0;
   const principal = await callContext.run(request.call, () => (isKeyed ? askPatiently(ask) : ask()));
   if (!principal) throw invalidKey(context, "unknown");
@@ -160,7 +158,7 @@ function invalidKey({ metrics }: GatewayContext, why: "missing" | "unknown"): Ap
   return new ApiError("unauthorized");
 }
 
-/** Says the address, so that who runs behind a new one knows what to allow; a proxy may have told anything. */
+/** Names the address to allow. A proxy may have sent anything, so only a valid address is repeated. */
 function keyIsLimited({ metrics }: GatewayContext, address: string): ApiError {
   metrics.keysRefused.inc({ why: "address" });
   const seen = isIP(address) === 0 ? "an address that cannot be read" : address;
@@ -168,14 +166,14 @@ function keyIsLimited({ metrics }: GatewayContext, address: string): ApiError {
 }
 
 /**
- * The one bearer token of the request. Two Authorization headers are a contradiction, and Node would hide the second.
+ * The request's bearer token. Node hides a second Authorization header, so two of them are refused.
  */
 function bearerOf(request: FastifyRequest): string | undefined {
   if (headerCount(request, "authorization") !== 1) return undefined;
   return /^Bearer +(\S+)$/i.exec(request.headers.authorization ?? "")?.[1];
 }
 
-/** How often the caller sent the header; `name` in lower case. */
+/** Number of times the caller sent the header; `name` in lower case. */
 export function headerCount(request: FastifyRequest, name: string): number {
   const { rawHeaders } = request.raw;
   let count = 0;
@@ -185,7 +183,7 @@ export function headerCount(request: FastifyRequest, name: string): number {
 
 const secretFormat = /^cs_secret_[0-9a-hjkmnp-tv-z]{26}_[A-Za-z0-9_-]{43}$/;
 
-/** Anything that cannot be a session and its secret looks like an unknown session (docs/contract.md §2). */
+/** A malformed id or secret is answered like an unknown session (docs/contract.md §2). */
 function sessionOf(request: FastifyRequest): { sessionId: string; sessionSecret: string } {
   const { id } = membersOf(request.params);
   const { secret } = membersOf(request.query);

@@ -1,5 +1,5 @@
-// When keys were last used, and from which networks live ones were, told to the merchant service in batches:
-// last_used_at is at most 60 s late (docs/contract.md §7) and costs a request nothing.
+// Reports uses of keys, and networks of live ones, to the merchant service in batches: last_used_at is at most 60 s
+// late (docs/contract.md §7).
 import { timestampFromMs } from "@bufbuild/protobuf/wkt";
 import type { Client } from "@connectrpc/connect";
 import type { Log } from "#platform/telemetry/log.ts";
@@ -7,13 +7,13 @@ import { neighbourhoodOf } from "#platform/values/address-range.ts";
 import { type ApiKeyService, Environment } from "#proto/merchant/v1/merchant_pb.ts";
 import type { Principal } from "../principal.ts";
 
-// Half of what the contract allows: one failed batch is still in time with the next.
+// Less than half of what the contract allows: after one failed batch the next is still in time.
 const everyMs = 25_000;
-// What one call may carry.
+// Limit of one call.
 const batchMax = 1_000;
-// Uses kept while the service is away; the oldest key's goes first.
+// Uses kept while the service is unavailable; the oldest is dropped first.
 const keptMax = 10_000;
-// Of one key and batch, as the service takes them; those of more come with the next batch, if they are used again.
+// Limit of the service per key and batch.
 const networksMax = 8;
 
 interface Use {
@@ -34,12 +34,12 @@ export class KeyUses {
     this.#timer.unref();
   }
 
-  readonly used = ({ keyId, environment }: Pick<Principal, "keyId" | "environment">, address: string): void => {
+  readonly record = ({ keyId, environment }: Pick<Principal, "keyId" | "environment">, address: string): void => {
     const network = environment === Environment.LIVE ? neighbourhoodOf(address) : undefined;
-    this.#note(keyId, Date.now(), network === undefined ? [] : [network]);
+    this.#add(keyId, Date.now(), network === undefined ? [] : [network]);
   };
 
-  #note(keyId: string, at: number, networks: Iterable<string>): void {
+  #add(keyId: string, at: number, networks: Iterable<string>): void {
     const use = this.#uses.get(keyId) ?? { at, networks: new Set() };
     use.at = Math.max(use.at, at);
     for (const network of networks) if (use.networks.size < networksMax) use.networks.add(network);
@@ -51,7 +51,7 @@ export class KeyUses {
     }
   }
 
-  /** Sends what is known; what cannot be sent is kept for the next time. */
+  /** Sends all uses; a failed batch is kept for the next flush. */
   async flush(): Promise<void> {
     const uses = [...this.#uses];
     this.#uses.clear();
@@ -64,13 +64,12 @@ export class KeyUses {
           }),
         });
       } catch (error) {
-        this.#log.warn({ err: error, keys: batch.length }, "uses of keys not recorded; trying again");
-        for (const [keyId, { at, networks }] of batch) this.#note(keyId, at, networks);
+        this.#log.warn({ err: error, keys: batch.length }, "key uses not recorded: will retry");
+        for (const [keyId, { at, networks }] of batch) this.#add(keyId, at, networks);
       }
     }
   }
 
-  /** Sends the rest. */
   async close(): Promise<void> {
     clearInterval(this.#timer);
     await this.flush();

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "uvu";
 import { withoutPorts } from "./caller-address.ts";
 
-test("an address that a proxy writes with its port is that address, and all others stay as they are", () => {
+test("strips the port from addresses in X-Forwarded-For and changes nothing else", () => {
   for (const [written, meant] of [
     ["203.0.113.7:51234", "203.0.113.7"],
     ["[2001:db8::1]:443", "2001:db8::1"],

@@ -6,7 +6,7 @@ const test = suite("display text");
 const isLine = displayFormats[displayLine] ?? assert.fail();
 const isText = displayFormats[displayText] ?? assert.fail();
 
-test("escape and control characters, and what turns the writing direction, fit nowhere", () => {
+test("rejects control characters and direction overrides in every format", () => {
   const codes = [0x1b, 0x00, 0x07, 0x08, 0x0b, 0x7f, 0x85, 0x9b, 0x202a, 0x202b, 0x202c, 0x202d, 0x202e];
   for (const code of [...codes, 0x2066, 0x2067, 0x2068, 0x2069]) {
     const text = `Lemon ${String.fromCodePoint(code)}Books`;
@@ -14,12 +14,12 @@ test("escape and control characters, and what turns the writing direction, fit n
   }
 });
 
-test("lines end in a text, and not in a name", () => {
+test("allows line ends in a text but not in a line", () => {
   for (const text of ["Order 1\nLemons", "Order 1\r\nLemons", "a\tb"]) assert.ok(isText(text) && !isLine(text));
   assert.ok(!isLine("a\u2028b"));
 });
 
-test("the pattern of a format says of every character what the format says", () => {
+test("a format's documented pattern agrees with its check for every character", () => {
   for (const format of [displayLine, displayText]) {
     const [any, filled] = [undefined, notBlank].map((own) => new RegExp(displayPattern(format, own) ?? "", "u"));
     for (let code = 0; code < 0x3000; code++) {
@@ -32,7 +32,7 @@ test("the pattern of a format says of every character what the format says", () 
   assert.equal(displayPattern("email", undefined), undefined);
 });
 
-test("every script fits, with its marks and its emoji", () => {
+test("accepts every script with its marks and emoji", () => {
   const names = [
     "Zoë & Söhne «Café»",
     "商品",

@@ -1,26 +1,24 @@
-// Text that a merchant writes and other people see: buyers, colleagues, operators in a terminal. Control characters can
-// rewrite a terminal, embeddings and overrides of the writing direction show another text than the one that is stored.
-// Every script needs neither; the marks of right-to-left scripts (U+200E, U+200F, U+061C) change no letter's place and
-// stay.
+// Checks text that a merchant writes and others see. Control characters can rewrite a terminal; direction embeddings
+// and overrides display another text than the stored one. The marks of right-to-left scripts (U+200E, U+200F, U+061C)
+// move no letter and are allowed.
 
-/** JSON Schema formats: a name, and a text that may have lines. */
+/** JSON Schema formats: a single line, and a text with lines. */
 export const displayLine = "display-line";
 export const displayText = "display-text";
 
 const direction = "\\u202a-\\u202e\\u2066-\\u2069";
-// C0 and C1 with DEL, and the two separators that some programs take for the end of a line.
+// C0, DEL and C1, and two separators that some programs treat as line ends.
 const inLine = `\\u0000-\\u001f\\u007f-\\u009f\\u2028\\u2029${direction}`;
-// Of these a text may have tabs and ends of lines.
+// Without tab, LF and CR.
 const inText = `\\u0000-\\u0008\\u000b\\u000c\\u000e-\\u001f\\u007f-\\u009f${direction}`;
 const strange: Readonly<Record<string, string>> = { [displayLine]: inLine, [displayText]: inText };
 
-/** Character class, in a pattern, of what a line takes. */
+/** Pattern class of the characters allowed in a line. */
 export const lineCharacters = `[^${inLine}]`;
 
-/** JSON Schema pattern of a text that must hold something besides blanks. */
+/** JSON Schema pattern of a text that must not be blank. */
 export const notBlank = "\\S";
 
-/** By format: whether a text fits. */
 export const displayFormats: Readonly<Record<string, (text: string) => boolean>> = Object.fromEntries(
   Object.entries(strange).map(([format, characters]) => {
     const found = new RegExp(`[${characters}]`);
@@ -29,8 +27,8 @@ export const displayFormats: Readonly<Record<string, (text: string) => boolean>>
 );
 
 /**
- * The same for whoever reads the document and does not know our formats: a pattern.
- * @param pattern of the schema; undefined: it has none
+ * The same check as a pattern, for readers of the document who do not know our formats.
+ * @param pattern of the schema, if any
  */
 export function displayPattern(format: unknown, pattern: unknown): string | undefined {
   const characters = strange[String(format)];
@@ -38,5 +36,4 @@ export function displayPattern(format: unknown, pattern: unknown): string | unde
   return pattern === notBlank ? `^[^${characters}]*[^${characters}\\s][^${characters}]*$` : `^[^${characters}]*$`;
 }
 
-/** What is wrong with a text that does not fit. */
-export const displayProblem = "must hold no control characters and no embeddings or overrides of direction";
+export const displayProblem = "must not contain control characters or direction embeddings or overrides";

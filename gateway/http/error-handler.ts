@@ -1,30 +1,29 @@
-// Makes every refusal and every fault an envelope (docs/contract.md §2), whoever throws it: a handler, the validator,
-// Fastify, the HTTP parser.
+// Converts every error of a handler, the validator or Fastify to the envelope of docs/contract.md §2.
 import type { FastifyError, FastifyReply, FastifyRequest } from "fastify";
 import type { Log } from "#platform/telemetry/log.ts";
 import { asFailure, Failure } from "#platform/values/failure.ts";
 import { ApiError, detailsMax, type ErrorAnswer, errorAnswer } from "../failures.ts";
 import { queryViolations, violationsOf } from "./schema-violations.ts";
 
-/** Answers an error and, if it is ours to mend, logs it with its cause. */
+/** Sends an error response and logs server errors with their cause. */
 export function errorHandler(log: Log) {
   return async (error: FastifyError, request: FastifyRequest, reply: FastifyReply) => {
-    // The caller hung up in the middle of its body: nobody reads the answer, and nothing is wrong here.
+    // The caller disconnected within its body: this is no fault of ours.
     const isGone = request.raw.destroyed && !request.raw.complete;
     const thrown = isGone ? new ApiError("invalid_body") : asApiError(error);
-    const answer = withQuery(request, errorAnswer(thrown, request.routeOptions.config.messages));
+    const answer = withQueryViolations(request, errorAnswer(thrown, request.routeOptions.config.messages));
     if (answer.status >= 500) {
       const { code } = answer.body.error;
       const fields = { err: error, code, route: request.routeOptions.url, request_id: request.call.requestId };
       if (code === "internal_error") log.error(fields, "request failed");
       else log.warn(fields, "request failed");
     }
-    return sendError(reply, isUnknown(request, answer) ? conflict : answer);
+    return sendError(reply, isOutcomeUnknown(request, answer) ? conflict : answer);
   };
 }
 
-/** What is wrong with the query too: the validator ends at the first part of a request that is wrong. */
-function withQuery(request: FastifyRequest, answer: ErrorAnswer): ErrorAnswer {
+/** Adds the query's violations: the validator stops at the first invalid part of a request. */
+function withQueryViolations(request: FastifyRequest, answer: ErrorAnswer): ErrorAnswer {
   const { error } = answer.body;
   if (error.code !== "invalid_body") return answer;
   const details = [...queryViolations(request), ...(error.details ?? [])].slice(0, detailsMax);
@@ -34,15 +33,14 @@ function withQuery(request: FastifyRequest, answer: ErrorAnswer): ErrorAnswer {
 const conflict = errorAnswer(new Failure("IDEMPOTENCY_CONFLICT", { retryAfterMs: 1_000 }));
 
 /**
- * What became of the money under a key cannot be read now: an earlier request may have moved it, so this is no refusal
+ * With a key, an earlier request may have moved money whose state cannot be read now: 503 would be wrong
  * (docs/contract.md §2).
  */
-function isUnknown(request: FastifyRequest, { body }: ErrorAnswer): boolean {
+function isOutcomeUnknown(request: FastifyRequest, { body }: ErrorAnswer): boolean {
   const isUnderKey = request.routeOptions.config.movesMoney && request.headers["idempotency-key"] !== undefined;
   return isUnderKey === true && body.error.code === "service_unavailable";
 }
 
-/** Sends the envelope. */
 export function sendError(reply: FastifyReply, answer: ErrorAnswer): FastifyReply {
   reply.request.errorCode = answer.body.error.code;
   return reply
@@ -55,18 +53,18 @@ export function sendError(reply: FastifyReply, answer: ErrorAnswer): FastifyRepl
 
 declare module "fastify" {
   interface FastifyRequest {
-    /** The public code of the answer; empty for a success. For the log. */
+    /** The response's error code, for the log; empty for a success. */
     errorCode: string;
   }
 }
 
-/** Fastify's own errors in our words; all others stay. */
+/** Maps Fastify's own errors to public codes. */
 function asApiError(error: FastifyError | ApiError): unknown {
   if (error instanceof ApiError) return error;
   if (error.validation) {
-    // An id of the wrong form is the id of nothing.
+    // A malformed id is answered like an unknown one.
     if (error.validationContext === "params") return new ApiError("not_found");
-    // The query's are all told with whatever else is wrong.
+    // `withQueryViolations` adds the query's own.
     const isQuery = error.validationContext === "querystring";
     return new ApiError("invalid_body", { violations: isQuery ? [] : violationsOf(error.validation) });
   }

@@ -14,7 +14,7 @@ import {
 const test = suite("own formats");
 const fits = (format: string, text: string) => (ownFormats[format] ?? assert.fail())(text);
 
-test("an address that people see holds no character that a line does not take", () => {
+test("a URL may contain only the characters of a display line", () => {
   for (const format of [httpsUrl, returnUrl]) {
     for (let code = 0; code < 0x3000; code++) {
       const character = String.fromCodePoint(code);
@@ -24,7 +24,7 @@ test("an address that people see holds no character that a line does not take", 
   }
 });
 
-test("an address names its scheme and something behind it, or is empty", () => {
+test("a URL has a scheme and a rest, or is empty", () => {
   for (const text of ["https://shop.example", "HTTPS://shop.example/ü?a=b#c", ""])
     assert.ok(fits(httpsUrl, text), text);
   for (const text of [
@@ -40,7 +40,7 @@ test("an address names its scheme and something behind it, or is empty", () => {
   assert.ok(fits(returnUrl, "http://localhost:3000/") && !fits(returnUrl, "ftp://localhost/"));
 });
 
-test("a moment is RFC 3339, and a day counts only where one may say it", () => {
+test("a time is RFC 3339; a date alone is valid only in dayOrMoment", () => {
   const whole = ["2025-11-21T08:30:00.000Z", "2025-11-21t23:59:59z", "2024-02-29T00:00:00.123456789+23:59"];
   for (const text of whole) assert.ok(fits(moment, text) && fits(dayOrMoment, text), text);
   assert.ok(fits(dayOrMoment, "2025-11-21") && !fits(moment, "2025-11-21"));
@@ -49,7 +49,7 @@ test("a moment is RFC 3339, and a day counts only where one may say it", () => {
   for (const text of [...wrong, ...more]) assert.ok(!fits(moment, text) && !fits(dayOrMoment, text), text);
 });
 
-test("each format of ours has its words and its pattern, and no other has", () => {
+test("only our own formats have a problem text and a documented pattern", () => {
   for (const format of Object.keys(ownFormats)) {
     assert.match(formatProblem(format, "x") ?? "", /^must /);
     assert.ok(documentedPattern(format, undefined), format);

@@ -1,14 +1,11 @@
-// The formats of ours that a request's schema can name: how the gateway checks them, in which words it refuses, and as
-// which pattern the document tells them to programs that do not know our names.
+// Our own JSON Schema formats: the check, the problem text of a refusal, and the pattern in the OpenAPI document.
 import { displayFormats, displayPattern, displayProblem, lineCharacters } from "./display-text.ts";
 
-/** An https address that people see. */
+/** An https URL. */
 export const httpsUrl = "https-url";
-/** The same, or one on this machine, which a sandbox session may have. */
+/** Also http, for the localhost of a sandbox session. */
 export const returnUrl = "return-url";
-/** RFC 3339. */
 export const moment = "moment";
-/** RFC 3339, or a date alone. */
 export const dayOrMoment = "day-or-moment";
 
 export const urlProblem = "must be an https URL without user information and control characters";
@@ -18,10 +15,10 @@ export const dayOrMomentProblem = "must be an RFC 3339 time or a date as YYYY-MM
 const date = "\\d{4}-(?:0[1-9]|1[0-2])-(?:0[1-9]|[12]\\d|3[01])";
 const hourAndMinute = "(?:[01]\\d|2[0-3]):[0-5]\\d";
 const time = `[Tt]${hourAndMinute}:[0-5]\\d(?:\\.\\d{1,9})?(?:[Zz]|[+-]${hourAndMinute})`;
-// An empty one clears what is stored, or is none.
+// Empty clears the stored value.
 const url = (scheme: string) => `^(?:${scheme}://${lineCharacters}+)?$`;
 
-// What a pattern cannot say is checked where the value is read: whether the calendar has the day, and the host.
+// Handlers check what a pattern cannot: the calendar day and the host.
 const patterned: Readonly<Record<string, readonly [pattern: string, problem: string]>> = {
   [httpsUrl]: [url("[Hh][Tt][Tt][Pp][Ss]"), urlProblem],
   [returnUrl]: [url("[Hh][Tt][Tt][Pp][Ss]?"), urlProblem],
@@ -29,7 +26,6 @@ const patterned: Readonly<Record<string, readonly [pattern: string, problem: str
   [dayOrMoment]: [`^${date}(?:${time})?$`, dayOrMomentProblem],
 };
 
-/** By format: whether a text fits. */
 export const ownFormats: Readonly<Record<string, (text: string) => boolean>> = {
   ...displayFormats,
   ...Object.fromEntries(
@@ -40,7 +36,7 @@ export const ownFormats: Readonly<Record<string, (text: string) => boolean>> = {
   ),
 };
 
-/** What is wrong with a text that does not fit; undefined: the format is not one of ours. */
+/** The problem of a text that does not fit; undefined: the format is not ours. */
 export function formatProblem(format: string, text: unknown): string | undefined {
   if (format in displayFormats) return displayProblem;
   const problem = patterned[format]?.[1];
@@ -48,7 +44,7 @@ export function formatProblem(format: string, text: unknown): string | undefined
   return problem !== undefined && isTime && typeof text === "string" ? timeProblem(text, problem) : problem;
 }
 
-/** The cause, where a time that looks right is refused; otherwise the wanted form. */
+/** The specific cause for common mistakes, otherwise the expected form. */
 export function timeProblem(text: string, problem: string): string {
   const [, day, isoTime = ""] = /^(\d{4}-\d\d-\d\d)(?:[Tt ](.*))?$/s.exec(text) ?? [];
   if (day === undefined) return problem;
@@ -58,7 +54,7 @@ export function timeProblem(text: string, problem: string): string {
   return problem;
 }
 
-/** What the document says beside the format. @param pattern of the schema; undefined: it has none */
+/** The pattern that the document adds to a format. @param pattern of the schema, if any */
 export function documentedPattern(format: unknown, pattern: unknown): string | undefined {
   return patterned[String(format)]?.[0] ?? displayPattern(format, pattern);
 }

@@ -1,11 +1,10 @@
-// What the validator says of a body or a query in the caller's words: the field's name and the form that is wanted,
-// never a value that was sent (docs/contract.md §2).
+// Converts validator errors to violations: the field's name and the expected form, never a value that was sent
+// (docs/contract.md §2).
 import type { FastifyError, FastifyRequest } from "fastify";
 import type { Violation } from "#platform/values/failure.ts";
 import { membersOf } from "#platform/values/unchecked.ts";
 import { detailsMax } from "../failures.ts";
-import { numbersOf } from "../query-numbers.ts";
-import { textViolations } from "../query-text.ts";
+import { numbersOf, textViolations } from "../query.ts";
 import { type FieldPath, fieldName } from "./body/json-body.ts";
 import { notBlank } from "./display-text.ts";
 import { formatProblem } from "./own-formats.ts";
@@ -13,7 +12,7 @@ import { unknownProblem } from "./unknown-names.ts";
 
 export type SchemaError = NonNullable<FastifyError["validation"]>[number];
 
-/** The validator's errors, one for each field, in the caller's names and without values. */
+/** One violation per field. */
 export function violationsOf(errors: readonly SchemaError[]): Violation[] {
   const byField = new Map<string, Violation>();
   for (const error of errors) {
@@ -35,13 +34,13 @@ function violationOf(error: SchemaError): Violation | undefined {
   if (error.keyword === "required") {
     return { field: fieldName([...path, String(params.missingProperty)]), problem: "is required" };
   }
-  // The error of the name itself comes before this one.
+  // A separate error reports the name itself.
   if (error.keyword === "propertyNames") return undefined;
   const problem = problemOf(error);
   return { field: fieldName(path), problem: "propertyName" in error ? `names ${problem}` : problem };
 }
 
-/** A number is a place in a list, but in an object whose names are the caller's own (`metadata`). */
+/** A number is a list index, except in an object with the caller's own names (`metadata`). */
 function pathOf({ instancePath, schemaPath }: SchemaError): FieldPath {
   const isNamed = schemaPath.includes("/additionalProperties/");
   return instancePath
@@ -51,12 +50,12 @@ function pathOf({ instancePath, schemaPath }: SchemaError): FieldPath {
     .map((segment) => (/^\d+$/.test(segment) && !isNamed ? Number(segment) : segment));
 }
 
-type Words = (limit: unknown, error: SchemaError) => string;
+type ProblemText = (limit: unknown, error: SchemaError) => string;
 
-const entries: Words = (limit) => `must have at most ${limit} entries`;
+const entries: ProblemText = (limit) => `must have at most ${limit} entries`;
 
-/** The wanted form in plain English. A request's schema uses no other keyword (test/contract/input.test.ts). */
-const wordsOf: Readonly<Record<string, Words>> = {
+/** Request schemas use no other keyword (test/contract/input.test.ts). */
+const problemTexts: Readonly<Record<string, ProblemText>> = {
   type: (_, { params }) => `must be ${withArticle([params.type].flat().map(String))}`,
   enum: (_, { params }) => `must be ${oneOf([params.allowedValues].flat().map(String))}`,
   minLength: (limit) => (limit === 1 ? "must not be empty" : `must have at least ${limit} characters`),
@@ -73,20 +72,19 @@ const wordsOf: Readonly<Record<string, Words>> = {
     formatProblem(String(error.params.format), membersOf(error).data) ?? `must be a valid ${error.params.format}`,
 };
 
-/** Keywords of a schema that have words of their own; the others of ours name a field, or hold schemas. */
-export const wordedKeywords: readonly string[] = [
+/** Keywords with a problem text. */
+export const reportedKeywords: readonly string[] = [
   ...["required", "additionalProperties", "propertyNames"],
-  ...Object.keys(wordsOf),
+  ...Object.keys(problemTexts),
 ];
 
 function problemOf(error: SchemaError): string {
-  return wordsOf[error.keyword]?.(error.params.limit, error) ?? "is not valid";
+  return problemTexts[error.keyword]?.(error.params.limit, error) ?? "is not valid";
 }
 
-// More names than this are a table to look into.
+// Beyond this a list of names does not help.
 const namesMax = 8;
 
-/** The fields that an object can have, in words. */
 function fieldsOf(error: SchemaError): string {
   const names = Object.keys(membersOf(membersOf(membersOf(error).parentSchema).properties));
   return names.length > namesMax ? "its fields" : names.join(", ");
@@ -96,7 +94,7 @@ function oneOf(values: readonly string[]): string {
   return values.length === 1 ? `${values[0]}` : `one of ${values.join(", ")}`;
 }
 
-/** Every pattern of ours stands beside an example (test/contract/openapi.test.ts), since nobody reads patterns. */
+/** Every pattern has an example (test/contract/openapi.test.ts), which explains more than the pattern. */
 function exampleOf(error: SchemaError): string {
   const { examples } = membersOf(membersOf(error).parentSchema);
   return String([examples].flat()[0]);
@@ -109,8 +107,8 @@ function withArticle(types: readonly string[]): string {
 }
 
 /**
- * All that is wrong with the query. The validator looks at it only when the body is right, and the caller is to hear of
- * both at once (docs/contract.md §2).
+ * All violations of the query. The validator checks it only if the body is valid, but both are reported together
+ * (docs/contract.md §2).
  */
 export function queryViolations(request: FastifyRequest): Violation[] {
   const schema = membersOf(request.routeOptions.schema).querystring;

@@ -1,5 +1,5 @@
-// The HTTP server under the gateway and the consoles: what both need of Fastify, strict transport security, addresses
-// behind proxies, the request log, and an orderly end.
+// The HTTP server of the gateway and the consoles: strict transport security, addresses behind proxies, the request
+// log and a graceful shutdown.
 import type { Server as HttpServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { setTimeout as pause } from "node:timers/promises";
@@ -11,29 +11,27 @@ import type { GatewayConfig } from "../settings.ts";
 import { readAddresses, trustedProxies } from "./caller-address.ts";
 import { BrokenConnections } from "./http-parser-error.ts";
 
-// How often Node looks for requests that are late: they end at most this much after their time.
+// Node checks for late requests at this interval, so they may exceed their time by as much.
 const lateCheckMs = 1_000;
 const yearSeconds = 31_536_000;
 
 type ServerConfig = Pick<GatewayConfig, "NODE_ENV" | "TRUST_PROXY">;
 
-/** A running server. */
 export interface RunningServer {
   readonly port: number;
-  /** Whether this replica takes requests; whether the services behind it work is asked at the public `/readyz`. */
+  /** True if this replica accepts requests. The public `/readyz` also checks the services. */
   ready(): Promise<boolean>;
-  /** Lets requests in flight end, then closes everything. */
+  /** Finishes requests in flight, then closes everything. */
   stop(drain?: Drain): Promise<void>;
 }
 
 export interface Server {
   readonly app: FastifyInstance;
   isDraining(): boolean;
-  /** @param closeRest what the server stands on, closed after its last request */
+  /** @param closeRest closes the server's dependencies after its last request */
   listen(at: { readonly PORT: number; readonly HOST: string }, closeRest: () => Promise<void>): Promise<RunningServer>;
 }
 
-/** @param options limits and rules of its own */
 export function createServer(
   config: ServerConfig,
   log: Log,
@@ -56,7 +54,7 @@ export function createServer(
   app.addHook("onRequest", async (_request, reply) => void reply.headers(headers));
   readAddresses(app, config);
   followRequests(app, log, host);
-  // Callers leave for another replica with their next answer; none finds its connection closed under a request.
+  // `Connection: close` moves callers to another replica without breaking a request.
   app.addHook("onSend", async (_request, reply) => {
     if (draining) reply.header("connection", "close");
   });
@@ -85,8 +83,7 @@ export function createServer(
 }
 
 /**
- * Strict-Transport-Security (RFC 6797); nothing outside production, where a developer's `localhost` would be bound to
- * TLS for a year.
+ * Strict-Transport-Security (RFC 6797), in production only: it would bind a developer's `localhost` to TLS for a year.
  */
 export function transportSecurity({ NODE_ENV }: Pick<ServerConfig, "NODE_ENV">): Readonly<Record<string, string>> {
   return NODE_ENV === "production" ? { "strict-transport-security": `max-age=${yearSeconds}` } : {};

@@ -1,11 +1,10 @@
-// What is said of a name that an operation does not have.
 import assert from "node:assert/strict";
 import { suite } from "../../test/harness/suite.ts";
 import { ignoredFields, unknownProblem } from "./unknown-names.ts";
 
 const test = suite("unknown names");
 
-test("the known name that was probably meant is named, and none that was not", () => {
+test("suggests the most similar known name, and none that is too different", () => {
   const known = ["status", "from", "to", "capture_method", "q"];
   for (const [name, meant] of [
     ["stauts", "status"],
@@ -22,7 +21,7 @@ test("the known name that was probably meant is named, and none that was not", (
   assert.equal(unknownProblem("x", []), "is not known here");
 });
 
-test("what is passed over is named as a header can hold it, bounded", () => {
+test("lists ignored fields in a form and length that a header allows", () => {
   const schema = { properties: { name: {} } };
   assert.equal(ignoredFields(schema, { name: "a" }), undefined);
   assert.equal(ignoredFields(schema, undefined), undefined);

@@ -1,4 +1,4 @@
-// API keys as public JSON (docs/contract.md §7). The raw key is in the answer that made it, and nowhere else.
+// API keys as public JSON (docs/contract.md §7). Only the response that creates a key contains the raw key.
 import { type Static, Type } from "typebox";
 import type { ApiKey, CreateApiKeyResponse, RollApiKeyResponse } from "#proto/merchant/v1/merchant_pb.ts";
 import {
@@ -22,14 +22,14 @@ const record = {
   scopes: Type.Array(Type.String(), { examples: [["payments:read", "payments:write"]] }),
   allowed_ips: Type.Optional(
     Type.Array(Type.String(), {
-      description: "Networks that it may be used from; absent: everywhere.",
+      description: "Networks that the key may be used from; absent: any.",
       examples: [["203.0.113.0/24", "2001:db8::/32"]],
     }),
   ),
   status: textSchema("`active`, `expired` or `revoked`.", "active"),
   created_at: timeSchema("When it was created."),
-  expires_at: Type.Optional(timeSchema("When it stops working; absent: never.")),
-  last_used_at: Type.Optional(timeSchema("At most 60 s late; absent: never used.")),
+  expires_at: Type.Optional(timeSchema("When the key expires; absent: never.")),
+  last_used_at: Type.Optional(timeSchema("Last use, at most 60 s late; absent: never used.")),
 };
 
 export const ApiKeyJson = component("ApiKey", Type.Object(record));
@@ -37,13 +37,12 @@ export const ApiKeyJson = component("ApiKey", Type.Object(record));
 export const NewApiKey = component(
   "NewApiKey",
   Type.Object({
-    api_key: secretSchema("The raw key; it cannot be retrieved again.", "sk_test_…"),
+    api_key: secretSchema("The raw key. It cannot be retrieved again.", "sk_test_…"),
     note: textSchema("A reminder.", "Store this key now: it cannot be retrieved again."),
     ...record,
   }),
 );
 
-/** A key without its secret. */
 export function presentApiKey(key: ApiKey): Static<typeof ApiKeyJson> {
   return {
     id: key.id,
@@ -59,7 +58,6 @@ export function presentApiKey(key: ApiKey): Static<typeof ApiKeyJson> {
   };
 }
 
-/** The one answer with the raw key, beside its record. */
 export function presentNewApiKey({
   secret,
   apiKey,

@@ -13,18 +13,17 @@ export const ApplicationJson = component(
     trading_name: Type.Optional(textSchema("Trading name.", "Lemon Books")),
     country_code: Type.Optional(textSchema("ISO 3166-1 alpha-2.", "DE")),
     currency_code: Type.Optional(textSchema("ISO 4217.", "EUR")),
-    merchant_id: Type.Optional(idSchema("merchant", "Once it is approved.")),
+    merchant_id: Type.Optional(idSchema("merchant", "Set after approval.")),
     created_at: timeSchema("When it was created."),
     missing: Type.Optional(
       Type.Array(Type.String(), {
-        description: "Of a draft: the fields that are still needed.",
+        description: "For a draft: required fields that are still empty.",
         examples: [["legal_name"]],
       }),
     ),
   }),
 );
 
-/** An application. */
 export function presentApplication(application: Application | undefined): Static<typeof ApplicationJson> {
   if (!application) throw new Error("the application is missing");
   return {

@@ -25,12 +25,12 @@ export const emailReceipts = ["off", "on"] as const;
 export const BrandingJson = component(
   "Branding",
   Type.Object({
-    display_name: Type.Optional(textSchema("Name on the page.", "Lemon Books")),
+    display_name: Type.Optional(textSchema("Name shown on the page.", "Lemon Books")),
     tagline: Type.Optional(textSchema("Line under the name.")),
     logo_url: Type.Optional(textSchema("https URL of the logo.")),
     accent_color: Type.Optional(textSchema("`#rrggbb`.", "#0a7d4f")),
     secondary_color: Type.Optional(textSchema("`#rrggbb`.")),
-    support_email: Type.Optional(textSchema("For buyers' questions.")),
+    support_email: Type.Optional(textSchema("Contact for buyers.")),
     button_style: Type.Optional(textSchema(listValues(buttonStyles), "rounded")),
     background_style: Type.Optional(textSchema(listValues(backgroundStyles), "subtle")),
     theme: Type.Optional(textSchema(listValues(themes), "light")),
@@ -46,7 +46,6 @@ export const BrandingJson = component(
   }),
 );
 
-/** The branding, without the fields that are not set. */
 export function presentBranding(branding: Branding | undefined): Static<typeof BrandingJson> {
   if (!branding) throw new Error("the branding is missing");
   return {

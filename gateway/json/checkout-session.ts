@@ -1,4 +1,4 @@
-// Checkout sessions as public JSON (docs/contract.md §4), for the merchant. The buyer's view is in checkout.ts.
+// Checkout sessions as public JSON for the merchant (docs/contract.md §4). The buyer's view is in checkout.ts.
 import { type Static, Type } from "typebox";
 import type { CreateSessionResponse, Session } from "#proto/checkout/v1/checkout_pb.ts";
 import type { Render } from "#proto/payments/v1/payments_pb.ts";
@@ -29,18 +29,16 @@ export const RenderJson = component(
   "Render",
   Type.Object(
     {
-      kind: textSchema("How the processor's surface is mounted: `element`, `frame` or `redirect`.", "frame"),
+      kind: textSchema("How to mount the processor's surface: `element`, `frame` or `redirect`.", "frame"),
       connector: textSchema("Name of the connector.", "simulator"),
       environment: environmentSchema,
       publishable_key: Type.Optional(textSchema("The processor's public key.")),
-      client_secret: Type.Optional(
-        secretSchema("The processor's secret of this one intent, made for the buyer's browser."),
-      ),
+      client_secret: Type.Optional(secretSchema("The processor's secret of this intent, for the buyer's browser.")),
       script_url: Type.Optional(textSchema("The processor's script, for kind `element`.")),
       frame_url: Type.Optional(secretSchema("The processor's page for an iframe, for kind `frame`.")),
-      redirect_url: Type.Optional(secretSchema("The processor's page to send the buyer to, for kind `redirect`.")),
+      redirect_url: Type.Optional(secretSchema("The processor's page for the buyer, for kind `redirect`.")),
     },
-    { description: "What the browser needs to mount the processor's surface." },
+    { description: "Data to mount the processor's surface in the browser." },
   ),
 );
 
@@ -48,7 +46,7 @@ const shared = {
   id: idSchema("session"),
   connector: textSchema("Name of the connector.", "simulator"),
   surface: textSchema("`embedded`, `hosted` or `redirect`.", "embedded"),
-  amount: amountSchema("What is asked for, minor units."),
+  amount: amountSchema("Requested amount, minor units."),
   currency: currencySchema,
   status: enumSchema(sessionStatuses, "State of the session."),
   capture_method: enumSchema(captureMethods, "`manual`: the payment is authorized, and you capture it later."),
@@ -59,13 +57,10 @@ export const CreatedSession = component(
   "CreatedCheckoutSession",
   Type.Object({
     ...shared,
-    session_secret: secretSchema(
-      "Secret of this one session; the only credential for the buyer's browser.",
-      "cs_secret_…",
-    ),
+    session_secret: secretSchema("Secret of this session; the only credential for the buyer's browser.", "cs_secret_…"),
     render: RenderJson,
     checkout_url: Type.Optional(
-      secretSchema("The hosted page with the session secret in its fragment; only with a configured origin."),
+      secretSchema("Hosted page with the session secret in its fragment; present if the service has a public origin."),
     ),
   }),
 );
@@ -75,28 +70,27 @@ export const SessionJson = component(
   Type.Object({
     ...shared,
     environment: environmentSchema,
-    description: Type.Optional(textSchema("The caller's words.")),
+    description: Type.Optional(textSchema("Your description.")),
     reference: Type.Optional(referenceSchema),
     customer_email: Type.Optional(textSchema("The buyer's e-mail.", "buyer@example.com")),
     metadata: Type.Optional(metadataSchema),
-    payment_id: Type.Optional(idSchema("payment", "Its payment; absent until that can be read.")),
-    payment_status: Type.Optional(textSchema("The payment's status, once an attempt was seen.", "succeeded")),
+    payment_id: Type.Optional(idSchema("payment", "The session's payment; absent until it can be read.")),
+    payment_status: Type.Optional(textSchema("The payment's status, after the first attempt.", "succeeded")),
     captured_amount: Type.Optional(
       amountSchema(
-        "What was taken, minor units, as of `payment_status`: 0 of a `succeeded` payment that is only authorized.",
+        "Captured amount, minor units, at `payment_status`: 0 for a `succeeded` payment that is only authorized.",
       ),
     ),
     receipt_url: Type.Optional(textSchema("The processor's receipt page.")),
-    success_url: Type.Optional(textSchema("Where the hosted page sends the buyer after success.")),
-    cancel_url: Type.Optional(textSchema("Where the hosted page sends the buyer who gives up.")),
+    success_url: Type.Optional(textSchema("URL that the hosted page opens after success.")),
+    cancel_url: Type.Optional(textSchema("URL that the hosted page opens when the buyer cancels.")),
     locale: Type.Optional(textSchema("BCP 47 tag.", "en")),
-    line_items: Type.Optional(Type.Array(LineItemJson, { description: "What is bought; not in lists of sessions." })),
+    line_items: Type.Optional(Type.Array(LineItemJson, { description: "The items of the order; not in lists." })),
     created_at: timeSchema("When it was created."),
     completed_at: Type.Optional(timeSchema("When it was completed.")),
   }),
 );
 
-/** The answer to a creation. */
 export function presentCreated(answer: CreateSessionResponse): Static<typeof CreatedSession> {
   const { session, render } = answer;
   if (!session || !render) throw new Error("the created session is missing");
@@ -108,7 +102,6 @@ export function presentCreated(answer: CreateSessionResponse): Static<typeof Cre
   };
 }
 
-/** A session as its merchant reads it later: without its secret. */
 export function presentSession(session: Session): Static<typeof SessionJson> {
   return {
     ...presentShared(session),
@@ -130,7 +123,6 @@ export function presentSession(session: Session): Static<typeof SessionJson> {
   };
 }
 
-/** Hints for the browser. */
 export function presentRender(render: Render): Static<typeof RenderJson> {
   return {
     kind: render.kind,
@@ -144,7 +136,7 @@ export function presentRender(render: Render): Static<typeof RenderJson> {
   };
 }
 
-/** @throws when a service answers a status that the contract does not have. */
+/** @throws for a status that is not in the contract. */
 export function sessionStatus(text: string): (typeof sessionStatuses)[number] {
   const status = sessionStatuses.find((known) => known === text);
   if (!status) throw new Error("unknown session status");

@@ -1,5 +1,5 @@
-// A checkout session as the buyer's browser sees it (docs/contract.md §4): never its secret, its metadata or the
-// processor's reference; and once it is expired or canceled no more than who it was with.
+// A checkout session for the buyer's browser (docs/contract.md §4), without secret, metadata or processor reference.
+// An expired or canceled session shows only its merchant.
 import { type Static, Type } from "typebox";
 import type {
   ConfirmSessionResponse,
@@ -44,14 +44,16 @@ export const ResolvedCheckout = component(
     status: enumSchema(sessionStatuses, "State of the session."),
     amount: Type.Optional(amountSchema("Minor units.")),
     currency: Type.Optional(currencySchema),
-    description: Type.Optional(textSchema("What is paid for.")),
-    line_items: Type.Optional(Type.Array(LineItemJson, { description: "What is bought, line by line." })),
+    description: Type.Optional(textSchema("The session's description.")),
+    line_items: Type.Optional(Type.Array(LineItemJson, { description: "The items of the order." })),
     reference: Type.Optional(referenceSchema),
     expires_at: Type.Optional(timeSchema("When an unpaid session expires.")),
     connector: Type.Optional(textSchema("Name of the connector.", "simulator")),
     surface: Type.Optional(textSchema("`embedded`, `hosted` or `redirect`.", "embedded")),
     environment: Type.Optional(environmentSchema),
-    capture_method: Type.Optional(enumSchema(captureMethods, "`manual`: the money is held now, and taken later.")),
+    capture_method: Type.Optional(
+      enumSchema(captureMethods, "`manual`: the payment is authorized now and captured later."),
+    ),
     render: optional(RenderJson),
     branding: BrandingJson,
     merchant: Type.Object({
@@ -61,31 +63,34 @@ export const ResolvedCheckout = component(
     legal: Type.Optional(
       Type.Object(
         {
-          name: Type.Optional(textSchema("The merchant's registered name: the seller.", "Lemon Books GmbH")),
+          name: Type.Optional(textSchema("The seller's registered name.", "Lemon Books GmbH")),
           terms_url: Type.Optional(textSchema("https URL of the seller's terms.")),
           privacy_url: Type.Optional(textSchema("https URL of the seller's privacy notice.")),
         },
-        { description: "Who sells, and under which terms; absent where the merchant does not say." },
+        { description: "The seller and its terms; absent if the merchant has set none." },
       ),
     ),
     email_field: Type.Optional(
-      enumSchema(["optional", "required"], "Ask the buyer for an e-mail; absent: there is one, or nobody wants one."),
+      enumSchema(
+        ["optional", "required"],
+        "Whether to ask the buyer for an e-mail; absent if it is known or not wanted.",
+      ),
     ),
     payment_id: Type.Optional(idSchema("payment")),
-    payment_status: Type.Optional(textSchema("The payment's status, once an attempt was seen.", "succeeded")),
+    payment_status: Type.Optional(textSchema("The payment's status, after the first attempt.", "succeeded")),
     receipt_url: Type.Optional(textSchema("The processor's receipt page.")),
     paid_at: Type.Optional(timeSchema("When it was paid.")),
     card: Type.Optional(
       Type.Object(
         { brand: textSchema("Network.", "visa"), last4: textSchema("Last four digits.", "4242") },
-        { description: "The card that paid; absent while nobody can say." },
+        { description: "The card that paid; absent until it is known." },
       ),
     ),
-    success_url: Type.Optional(textSchema("Where to go after success.")),
-    cancel_url: Type.Optional(textSchema("Where to go without paying.")),
+    success_url: Type.Optional(textSchema("URL to send the buyer to after success.")),
+    cancel_url: Type.Optional(textSchema("URL to send a buyer to who does not pay.")),
     return_url: Type.Optional(
       secretSchema(
-        "The hosted page as a processor's redirect should open it: it shows how the session stands and nothing else; only with a configured origin.",
+        "Return URL for a processor's redirect: the hosted page with only the session's status. Present if the service has a public origin.",
       ),
     ),
   }),
@@ -95,7 +100,7 @@ export const ConfirmedCheckout = component(
   "Confirmation",
   Type.Object({
     id: idSchema("session"),
-    status: enumSchema(sessionStatuses, "State of the session; `completed` once it is paid."),
+    status: enumSchema(sessionStatuses, "State of the session; `completed` after payment."),
     payment_id: idSchema("payment"),
     payment_status: textSchema(
       "`succeeded`, `processing`, `failed` (declined; the buyer may try again), `requires_action` or `pending`.",
@@ -105,12 +110,12 @@ export const ConfirmedCheckout = component(
       Type.Object(
         {
           code: textSchema(
-            `${listValues(buyerCodes)} As in the failure table (§5), without what only you may know.`,
+            `${listValues(buyerCodes)} A subset of the payment's failure codes: others are not shown to buyers.`,
             "insufficient_funds",
           ),
           advice: textSchema(listValues(buyerAdvices), "use_another_card"),
         },
-        { description: "Why the last attempt was declined; absent where it was not, or where nobody can say." },
+        { description: "Why the last attempt was declined; absent if it was not declined or the reason is unknown." },
       ),
     ),
   }),
@@ -123,23 +128,22 @@ export const EmailTaken = component(
     status: enumSchema(sessionStatuses, "State of the session."),
     accepted: Type.Boolean({
       description:
-        "False: nothing changed, since the merchant gave an e-mail already, or the payment is under way or made.",
+        "If false, nothing changed: the merchant has already set an e-mail, or the payment is in progress or completed.",
     }),
   }),
 );
 
-/** docs/contract.md §4: what giving an e-mail came to. */
 export function presentEmailTaken(answer: GiveEmailResponse): Static<typeof EmailTaken> {
   return { id: answer.sessionId, status: sessionStatus(answer.status), accepted: answer.accepted };
 }
 
-/** What a buyer may hear: a thief who tests cards learns nothing from it that an honest buyer needs. */
+/** Hides codes that help a thief who tests cards and that an honest buyer does not need. */
 function buyerFailure({ code, advice }: PaymentFailure): NonNullable<Static<typeof ConfirmedCheckout>["failure"]> {
   const isPublic = buyerCodes.some((each) => each === code);
   return isPublic ? { code, advice } : { code: "card_declined", advice: "use_another_card" };
 }
 
-/** What a page needs to show the session. @param payment of a completed one, where it could be read */
+/** @param payment of a completed session, if it could be read */
 export function presentCheckout(
   { session, render, takesEmail, returnUrl }: ResolveSessionResponse,
   branding: GetBrandingResponse,
@@ -197,12 +201,11 @@ function presentLegal({ legalName, branding }: GetBrandingResponse): Pick<Static
   return Object.keys(legal).length > 0 ? { legal } : {};
 }
 
-/** Who is suspended or closed shows nothing to pay with; a merchant service of the release before tells no status. */
+/** False for a suspended or closed merchant. A merchant service of the previous release sends no status. */
 function takesPayments(merchantStatus: string): boolean {
   return merchantStatus === "active" || merchantStatus === "";
 }
 
-/** docs/contract.md §4: the fields of confirm. */
 export function presentConfirmation(answer: ConfirmSessionResponse): Static<typeof ConfirmedCheckout> {
   return {
     id: answer.sessionId,

@@ -1,4 +1,4 @@
-// Connectors as public JSON (docs/contract.md §8). Credentials never come this way.
+// Connectors as public JSON (docs/contract.md §8), without credentials.
 import { type Static, Type } from "typebox";
 import type { Connector } from "#proto/merchant/v1/merchant_pb.ts";
 import { component, environmentSchema, environmentText, idSchema, optionalField, textSchema } from "./parts/field.ts";
@@ -11,18 +11,17 @@ export const ConnectorJson = component(
     id: idSchema("connector"),
     connector: textSchema("Name of the connector.", "simulator"),
     environment: environmentSchema,
-    is_default: Type.Boolean({ description: "The primary one." }),
-    is_active: Type.Boolean({ description: "False: no new sessions use it." }),
-    can_be_primary: Type.Boolean({ description: "False: it can never be made primary." }),
+    is_default: Type.Boolean({ description: "True for the primary connector." }),
+    is_active: Type.Boolean({ description: "If false, new sessions do not use it." }),
+    can_be_primary: Type.Boolean({ description: "If false, it cannot be made primary." }),
     allowed_surfaces: Type.Array(Type.String(), { examples: [["embedded", "hosted", "redirect"]] }),
-    default_surface: Type.Optional(textSchema("Used while none is selected.", "embedded")),
-    selected_surface: Type.Optional(textSchema("The merchant's choice.", "hosted")),
-    surface: Type.Optional(textSchema("What new sessions get.", "hosted")),
+    default_surface: Type.Optional(textSchema("Surface used until you select one.", "embedded")),
+    selected_surface: Type.Optional(textSchema("Surface that you selected.", "hosted")),
+    surface: Type.Optional(textSchema("Surface of new sessions.", "hosted")),
     external_account_id: Type.Optional(textSchema("The account's id at the processor.")),
   }),
 );
 
-/** A connector without its credentials. */
 export function presentConnector(connector: Connector | undefined): Static<typeof ConnectorJson> {
   if (!connector) throw new Error("the connector is missing");
   return {

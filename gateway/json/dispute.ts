@@ -1,5 +1,4 @@
-// Disputes as public JSON: the record inside a payment, one by itself with its evidence, and the files of evidence
-// (docs/contract.md §5).
+// Disputes as public JSON: within a payment, alone with evidence, and evidence files (docs/contract.md §5).
 import { type Static, Type } from "typebox";
 import type { DisputeFile, DisputeRecord, Evidence } from "#proto/payments/v1/disputes_pb.ts";
 import type { Dispute } from "#proto/payments/v1/payments_pb.ts";
@@ -32,30 +31,30 @@ const record = {
   ),
   amount: amountSchema("Minor units."),
   opened_at: Type.Optional(timeSchema("When it was opened.")),
-  evidence_due_at: Type.Optional(timeSchema("Until when evidence can be sent; absent: not at all, or not told.")),
-  outcome: Type.Optional(textSchema("`won` or `lost`; absent: not decided.", "won")),
+  evidence_due_at: Type.Optional(
+    timeSchema("Deadline for evidence; absent if none is accepted or the date is unknown."),
+  ),
+  outcome: Type.Optional(textSchema("`won` or `lost`; absent until decided.", "won")),
 };
 
-/** As it stands inside its payment. */
 export const DisputeJson = component("Dispute", Type.Object(record));
 
 const evidenceState = {
   status: textSchema(
-    "`not_submitted`: nothing was sent from here; `pending`: it was, and the processor has not told yet that it has it; `submitted`.",
+    "`not_submitted`: no evidence was sent; `pending`: sent, but the processor has not yet acknowledged it; `submitted`.",
     "submitted",
   ),
-  submitted_at: Type.Optional(timeSchema("When the processor was known to have it.")),
+  submitted_at: Type.Optional(timeSchema("When the processor acknowledged the evidence.")),
 };
 const own = {
   ...record,
   payment_id: idSchema("payment"),
   currency: currencySchema,
   acceptance: Type.Optional(
-    textSchema("`pending`: it is being conceded, and the processor has not told yet; `accepted`.", "accepted"),
+    textSchema("`pending`: the processor has not yet confirmed the acceptance; `accepted`.", "accepted"),
   ),
 };
 
-/** One by itself. */
 export const DisputeOwn = component(
   "DisputeRecord",
   Type.Object({
@@ -64,7 +63,6 @@ export const DisputeOwn = component(
   }),
 );
 
-/** One in a list. */
 export const DisputeItem = component(
   "DisputeItem",
   Type.Object({ ...own, evidence: component("DisputeEvidenceState", Type.Object(evidenceState)) }),
@@ -75,13 +73,16 @@ export const DisputeFileJson = component(
   Type.Object({
     id: idSchema("file"),
     dispute_id: idSchema("dispute"),
-    type: textSchema("By its bytes: `application/pdf`, `image/jpeg` or `image/png`.", "application/pdf"),
+    type: textSchema(
+      "Type detected from the bytes: `application/pdf`, `image/jpeg` or `image/png`.",
+      "application/pdf",
+    ),
     size: Type.Integer({ description: "Bytes.", examples: [48_213] }),
     sha256: textSchema(
-      "SHA-256 of its bytes, hexadecimal.",
+      "SHA-256 of the file, hexadecimal.",
       "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08",
     ),
-    created_at: timeSchema("When it was uploaded."),
+    created_at: timeSchema("When the file was uploaded."),
   }),
 );
 

@@ -1,10 +1,9 @@
-// Events as public JSON: what was announced to a merchant (docs/contract.md §9).
+// A merchant's published events as public JSON (docs/contract.md §9).
 import { type Static, Type } from "typebox";
 import { membersOf } from "#platform/values/unchecked.ts";
 import type { AnnouncedEvent, EventType } from "#proto/webhook/v1/webhook_pb.ts";
 import { component, idSchema, optionalField, textSchema, timeSchema, timeTextOf } from "./parts/field.ts";
 
-/** The body of an event's deliveries. */
 export const payloadSchema = (description: string) =>
   Type.Unsafe<Record<string, unknown>>({
     type: "object",
@@ -16,8 +15,8 @@ export const payloadSchema = (description: string) =>
 export const EventTypeJson = component(
   "EventType",
   Type.Object({
-    code: textSchema("What endpoints subscribe to.", "payment.succeeded"),
-    label: textSchema("For people.", "Payment succeeded"),
+    code: textSchema("Code that endpoints subscribe to.", "payment.succeeded"),
+    label: textSchema("Display name.", "Payment succeeded"),
     category: textSchema("`checkout`, `dispute`, `payment`, `refund` or `test`.", "payment"),
   }),
 );
@@ -27,9 +26,9 @@ export const EventJson = component(
   Type.Object({
     id: idSchema("event"),
     type: textSchema("Event code.", "payment.succeeded"),
-    payment_id: Type.Optional(idSchema("payment", "The payment that it is about; absent: none that can be read.")),
-    payload: payloadSchema("The body of its deliveries."),
-    created_at: timeSchema("When it was announced."),
+    payment_id: Type.Optional(idSchema("payment", "The event's payment; absent if there is none that can be read.")),
+    payload: payloadSchema("Body of the event's deliveries."),
+    created_at: timeSchema("When the event was published."),
   }),
 );
 
@@ -47,7 +46,6 @@ export function presentEvent(event: AnnouncedEvent): Static<typeof EventJson> {
   };
 }
 
-/** The body of a delivery as JSON. */
 export function payloadOf(bytes: Uint8Array): Record<string, unknown> {
   const payload: unknown = JSON.parse(new TextDecoder().decode(bytes));
   return Object.fromEntries(Object.entries(membersOf(payload)));

@@ -1,4 +1,4 @@
-// The log of API requests and the audit log as public JSON (docs/contract.md §8).
+// The API request log and the audit log as public JSON (docs/contract.md §8).
 import { type Static, Type } from "typebox";
 import type { ApiRequest, AuditEntry } from "#proto/merchant/v1/audit_pb.ts";
 import { Environment } from "#proto/merchant/v1/merchant_pb.ts";
@@ -15,14 +15,14 @@ import {
 export const ApiRequestJson = component(
   "ApiRequest",
   Type.Object({
-    id: idSchema("request", "The answer's `Request-Id`."),
-    at: timeSchema("When it came in."),
+    id: idSchema("request", "The response's `Request-Id`."),
+    at: timeSchema("When the request arrived."),
     method: textSchema("HTTP method.", "POST"),
-    path: textSchema("Its path, without the query.", "/v1/payments"),
+    path: textSchema("Path without the query.", "/v1/payments"),
     status: Type.Integer({ description: "HTTP status.", examples: [201] }),
-    error_code: Type.Optional(textSchema("Of the error, if it was one.", "invalid_body")),
-    duration_ms: Type.Number({ description: "Milliseconds to the end of the answer.", examples: [18.2] }),
-    api_key_id: Type.Optional(idSchema("apiKey", "The key; absent without a valid one.")),
+    error_code: Type.Optional(textSchema("Error code, if the request failed.", "invalid_body")),
+    duration_ms: Type.Number({ description: "Milliseconds to the end of the response.", examples: [18.2] }),
+    api_key_id: Type.Optional(idSchema("apiKey", "The API key; absent without a valid key.")),
   }),
 );
 
@@ -30,23 +30,23 @@ export const AuditEntryJson = component(
   "AuditEntry",
   Type.Object({
     id: idSchema("event", "`evt_…`."),
-    at: timeSchema("When it was done."),
-    environment: Type.Optional(textSchema("`sandbox` or `live`; absent: both.", "sandbox")),
+    at: timeSchema("When the action was taken."),
+    environment: Type.Optional(textSchema("`sandbox` or `live`; absent if the action affects both.", "sandbox")),
     actor: Type.Optional(
       textSchema(
-        "`ak_…` of the API key, or `operator`; absent: the service by itself.",
+        "`ak_…` of the API key, or `operator`; absent if the service acted on its own.",
         "ak_01jd3v9q6k8m2n4p6r8t0v2x4z",
       ),
     ),
     action: textSchema(
-      "What was done, e.g. `api_key.created`, `endpoint.deleted`, `refund.requested`.",
+      "The action, e.g. `api_key.created`, `endpoint.deleted`, `refund.requested`.",
       "api_key.created",
     ),
-    object_id: Type.Optional(textSchema("What it was done to.", "ak_01jd3v9q6k8m2n4p6r8t0v2x4z")),
-    status: Type.Optional(textSchema("The object's status after it.", "active")),
-    request_id: Type.Optional(textSchema("The request that did it.", "req_01jd3v9q6k8m2n4p6r8t0v2x4z")),
+    object_id: Type.Optional(textSchema("Id of the affected object.", "ak_01jd3v9q6k8m2n4p6r8t0v2x4z")),
+    status: Type.Optional(textSchema("The object's status after the action.", "active")),
+    request_id: Type.Optional(textSchema("The request that caused it.", "req_01jd3v9q6k8m2n4p6r8t0v2x4z")),
     details: Type.Record(Type.String(), Type.String(), {
-      description: "Further facts, e.g. `payment_id` and `amount` of a refund. Never a secret.",
+      description: "Further data, e.g. `payment_id` and `amount` of a refund. Never contains a secret.",
       examples: [{ payment_id: "pay_01jd3v9q6k8m2n4p6r8t0v2x4z", amount: "500" }],
     }),
   }),
@@ -65,15 +65,15 @@ export function presentApiRequest(request: ApiRequest): Static<typeof ApiRequest
   };
 }
 
-// Who of the operator's people it was is no merchant's business.
+// Merchants must not see which person of the operator acted.
 const hidden = new Set(["operator", "said_actor"]);
 
 export function presentAuditEntry(entry: AuditEntry): Static<typeof AuditEntryJson> {
-  const isOfOne = entry.environment !== Environment.UNSPECIFIED;
+  const hasEnvironment = entry.environment !== Environment.UNSPECIFIED;
   return {
     id: entry.id,
     at: timeTextOf(entry.occurredAt),
-    ...(isOfOne && { environment: environmentText(entry.environment) }),
+    ...(hasEnvironment && { environment: environmentText(entry.environment) }),
     ...optionalField("actor", entry.actor),
     action: entry.action,
     ...optionalField("object_id", entry.objectId),

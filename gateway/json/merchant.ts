@@ -33,7 +33,6 @@ export const ProfileJson = component(
   }),
 );
 
-/** The merchant. */
 export function presentMerchant(merchant: Merchant | undefined): Static<typeof MerchantJson> {
   if (!merchant) throw new Error("the merchant is missing");
   return {
@@ -46,7 +45,6 @@ export function presentMerchant(merchant: Merchant | undefined): Static<typeof M
   };
 }
 
-/** The profile. */
 export function presentProfile(merchant: Merchant | undefined): Static<typeof ProfileJson> {
   if (!merchant) throw new Error("the merchant is missing");
   return {

@@ -1,4 +1,4 @@
-// Payments as public JSON: the full record and the shorter list item of docs/contract.md §5.
+// Payments as public JSON: the full record and the list item (docs/contract.md §5).
 import { type Static, Type } from "typebox";
 import type {
   Card,
@@ -32,10 +32,10 @@ export const captureMethods = ["automatic", "manual"] as const;
 
 export const captureMethodInput = enumSchema(
   captureMethods,
-  "`automatic` when absent. `manual`: the payment is authorized, and you capture it, whole or in part, before `capture_before`.",
+  "Default `automatic`. `manual`: the payment is authorized, and you capture all or part of it before `capture_before`.",
 );
 
-/** A service of the release before tells none: it knows no other. */
+/** A service of the previous release sends no value, which means automatic. */
 export function captureMethodOf(text: string): (typeof captureMethods)[number] {
   return text === "manual" ? "manual" : "automatic";
 }
@@ -47,9 +47,11 @@ const statuses = [
 export const paymentStatusText = listValues(statuses);
 const status = textSchema(paymentStatusText, "succeeded");
 
-const requestedAmountSchema = amountSchema("What was asked for, minor units; `captured_amount` says what was taken.");
+const requestedAmountSchema = amountSchema(
+  "Requested amount, minor units; see `captured_amount` for the captured one.",
+);
 const capturedAmountSchema = amountSchema(
-  "What was taken, minor units. 0 of a `succeeded` payment: it is authorized, and nothing is taken yet.",
+  "Captured amount, minor units. 0 for a `succeeded` payment that is authorized but not yet captured.",
 );
 
 const cardSummary = {
@@ -64,7 +66,7 @@ const CardJson = component(
   "Card",
   Type.Object({
     ...cardSummary,
-    fingerprint: Type.Optional(textSchema("The same for the same card number.")),
+    fingerprint: Type.Optional(textSchema("Identifies the card number: equal for equal numbers.")),
     exp_month: Type.Integer({ examples: [12] }),
     exp_year: Type.Integer({ examples: [2030] }),
   }),
@@ -74,8 +76,8 @@ const VerificationJson = component(
   "Verification",
   Type.Object({
     avs_line1: Type.Optional(textSchema("`pass`, `fail`, `unavailable` or `unchecked`.", "pass")),
-    avs_zip: Type.Optional(textSchema("As avs_line1.", "pass")),
-    cvc_check: Type.Optional(textSchema("As avs_line1.", "pass")),
+    avs_zip: Type.Optional(textSchema("Same values as avs_line1.", "pass")),
+    cvc_check: Type.Optional(textSchema("Same values as avs_line1.", "pass")),
     three_ds_result: Type.Optional(textSchema("Result of 3-D Secure.", "authenticated")),
     three_ds_version: Type.Optional(textSchema("Version of 3-D Secure.", "2.2.0")),
     risk_level: Type.Optional(textSchema("`normal`, `elevated`, `highest` or `not_assessed`.", "normal")),
@@ -84,7 +86,7 @@ const VerificationJson = component(
 );
 
 const advices = ["retry_later", "use_another_card", "contact_issuer", "do_not_retry"];
-const adviceText = `${listValues(advices)} \`retry_later\`: the same card may be taken, at once when something was typed wrong; \`contact_issuer\`: the buyer asks the bank.`;
+const adviceText = `${listValues(advices)} \`retry_later\`: the same card may work later, or at once after a typing error; \`contact_issuer\`: the buyer should contact the bank.`;
 
 // The catalogue of docs/contract.md §5.
 const failureCodes = [
@@ -93,13 +95,13 @@ const failureCodes = [
   ...["currency_not_supported", "limit_exceeded", "duplicate", "canceled_by_buyer", "expired", "not_processed"],
   ...["returned", "unknown"],
 ];
-const failureCode = `${listValues(failureCodes)} Expect further ones.`;
+const failureCode = `${listValues(failureCodes)} Further codes may be added.`;
 
 const FailureJson = component(
   "PaymentFailure",
   Type.Object({
     code: textSchema(failureCode, "insufficient_funds"),
-    message: textSchema("The processor's words, for you and not for the buyer.", "Your card has insufficient funds."),
+    message: textSchema("The processor's message, for you and not for the buyer.", "Your card has insufficient funds."),
     advice: textSchema(adviceText, "use_another_card"),
   }),
 );
@@ -107,10 +109,10 @@ const FailureJson = component(
 const AttemptJson = component(
   "PaymentAttempt",
   Type.Object({
-    id: Type.Optional(textSchema("The attempt's id at the processor; absent: it never came to be there.")),
+    id: Type.Optional(textSchema("The attempt's id at the processor; absent if the processor did not create it.")),
     outcome: textSchema("`succeeded` or `failed`.", "failed"),
     failure_code: Type.Optional(textSchema(failureCode, "insufficient_funds")),
-    failure_message: Type.Optional(textSchema("The processor's words.")),
+    failure_message: Type.Optional(textSchema("The processor's message.")),
     card: optional(
       component(
         "AttemptCard",
@@ -118,7 +120,7 @@ const AttemptJson = component(
       ),
     ),
     three_ds_result: Type.Optional(textSchema("Result of 3-D Secure.", "authenticated")),
-    created_at: timeSchema("When it began."),
+    created_at: timeSchema("When the attempt began."),
   }),
 );
 
@@ -128,27 +130,27 @@ export const PaymentJson = component(
     id: idSchema("payment"),
     amount: requestedAmountSchema,
     captured_amount: capturedAmountSchema,
-    fee_amount: amountSchema("Our fee, minor units; kept on refund.", 60),
+    fee_amount: amountSchema("Our fee, minor units. Refunds do not return it.", 60),
     refunded_amount: amountSchema("Pending and succeeded refunds, minor units.", 0),
     net_amount: amountSchema(
-      "captured_amount − refunded_amount − fee_amount − lost disputes, minor units; 0 while nothing is captured.",
+      "captured_amount − refunded_amount − fee_amount − lost disputes, minor units; 0 before capture.",
       990,
     ),
     currency: currencySchema,
     status,
     connector_ref: Type.Optional(textSchema("The payment's id at the processor.")),
     connector: Type.Optional(textSchema("Name of the connector.", "simulator")),
-    description: Type.Optional(textSchema("The caller's words.")),
+    description: Type.Optional(textSchema("Your description.")),
     reference: Type.Optional(referenceSchema),
     customer_email: Type.Optional(textSchema("The buyer's e-mail.", "buyer@example.com")),
-    authorization_code: Type.Optional(textSchema("The issuer's code.")),
+    authorization_code: Type.Optional(textSchema("The issuer's authorization code.")),
     receipt_url: Type.Optional(textSchema("The processor's receipt page.")),
-    authorized_at: Type.Optional(timeSchema("When the issuer authorized it.")),
-    capture_method: enumSchema(captureMethods, "`manual`: captured by you, with the capture operation."),
+    authorized_at: Type.Optional(timeSchema("When the issuer authorized the payment.")),
+    capture_method: enumSchema(captureMethods, "`manual`: you capture the payment with the capture operation."),
     capture_before: Type.Optional(
-      timeSchema("While it is authorized and not captured: until when it can be captured; then it is canceled."),
+      timeSchema("For an authorized payment: deadline for its capture, after which it is canceled."),
     ),
-    captured_at: Type.Optional(timeSchema("When it was captured.")),
+    captured_at: Type.Optional(timeSchema("When the payment was captured.")),
     failed_at: Type.Optional(timeSchema("When the last attempt failed.")),
     created_at: timeSchema("When it was created."),
     card: optional(CardJson),
@@ -156,7 +158,7 @@ export const PaymentJson = component(
     refunds: Type.Array(RefundJson),
     dispute: optional(DisputeJson),
     failure: optional(FailureJson),
-    attempts: Type.Array(AttemptJson, { description: "Those that have ended, oldest first." }),
+    attempts: Type.Array(AttemptJson, { description: "Finished attempts, oldest first." }),
     metadata: Type.Optional(metadataSchema),
   }),
 );
@@ -178,7 +180,6 @@ export const PaymentItem = component(
   }),
 );
 
-/** The full record. */
 export function presentPayment(payment: Payment | undefined): Static<typeof PaymentJson> {
   if (!payment) throw new Error("the payment is missing");
   return {
@@ -213,7 +214,6 @@ export function presentPayment(payment: Payment | undefined): Static<typeof Paym
   };
 }
 
-/** The list item: only its listed fields. */
 export function presentPaymentItem(payment: ListedPayment): Static<typeof PaymentItem> {
   return {
     id: payment.id,

@@ -20,9 +20,9 @@ const record = {
   amount: amountSchema("Minor units.", 500),
   status: textSchema("`pending`, `succeeded`, `failed` or `canceled`.", "succeeded"),
   connector_ref: Type.Optional(textSchema("The refund's id at the processor.")),
-  reason: Type.Optional(textSchema("The caller's words.", "requested_by_customer")),
-  failure_code: Type.Optional(textSchema("The processor's code, when it failed.")),
-  failure_message: Type.Optional(textSchema("The processor's words, when it failed.")),
+  reason: Type.Optional(textSchema("Reason given when the refund was created.", "requested_by_customer")),
+  failure_code: Type.Optional(textSchema("The processor's code, if the refund failed.")),
+  failure_message: Type.Optional(textSchema("The processor's message, if the refund failed.")),
   created_at: timeSchema("When it was created."),
 };
 
@@ -33,19 +33,18 @@ export const RefundItem = component(
   Type.Object({ ...record, payment_id: idSchema("payment"), currency: currencySchema }),
 );
 
-export const RefundAnswer = component(
+export const RefundResult = component(
   "RefundResult",
   Type.Object({
     id: idSchema("refund"),
     payment_id: idSchema("payment"),
     refunded: amountSchema("This refund's amount, minor units.", 500),
-    status: textSchema("The payment's status after it.", "partially_refunded"),
+    status: textSchema("The payment's status after the refund.", "partially_refunded"),
     connector_ref: Type.Optional(textSchema("The refund's id at the processor.")),
     refund_status: textSchema("`pending`, `succeeded`, `failed` or `canceled`.", "succeeded"),
   }),
 );
 
-/** A refund inside its payment. */
 export function presentRefund(refund: Refund): Static<typeof RefundJson> {
   return {
     id: refund.id,
@@ -59,14 +58,12 @@ export function presentRefund(refund: Refund): Static<typeof RefundJson> {
   };
 }
 
-/** A refund by itself, or in a list. */
 export function presentRefundItem(refund: Refund | undefined): Static<typeof RefundItem> {
   if (!refund) throw new Error("the refund is missing");
   return { ...presentRefund(refund), payment_id: refund.paymentId, currency: refund.currency };
 }
 
-/** The answer to a refund. */
-export function presentRefundAnswer({ refund, paymentStatus }: RefundPaymentResponse): Static<typeof RefundAnswer> {
+export function presentRefundResult({ refund, paymentStatus }: RefundPaymentResponse): Static<typeof RefundResult> {
   if (!refund) throw new Error("the refund is missing");
   return {
     id: refund.id,

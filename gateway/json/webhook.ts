@@ -41,21 +41,21 @@ export const EndpointWithSecret = component(
   "WebhookEndpointWithSecret",
   Type.Object({
     ...endpoint,
-    signing_secret: secretSchema("Key of the signatures, prefix included; in this answer only.", "whsec_…"),
+    signing_secret: secretSchema("Signing key, including the prefix. Only this response contains it.", "whsec_…"),
   }),
 );
 
 const delivery = {
   id: idSchema("delivery"),
   event_type: textSchema("Event code.", "payment.succeeded"),
-  attempts: Type.Integer({ description: "Attempts made since it was queued.", examples: [1] }),
-  delivered: Type.Boolean({ description: "A 2xx came back.", examples: [true] }),
-  failed: Type.Boolean({ description: "Attempts are exhausted.", examples: [false] }),
-  status_code: Type.Integer({ description: "The last attempt's HTTP status; 0: none came back.", examples: [200] }),
+  attempts: Type.Integer({ description: "Attempts since the delivery was queued.", examples: [1] }),
+  delivered: Type.Boolean({ description: "Your server answered 2xx.", examples: [true] }),
+  failed: Type.Boolean({ description: "All attempts are used up.", examples: [false] }),
+  status_code: Type.Integer({ description: "HTTP status of the last attempt; 0: no response.", examples: [200] }),
   last_error: Type.Optional(textSchema("Why the last attempt failed.")),
-  next_attempt_at: Type.Optional(timeSchema("Only while pending.")),
-  payload: payloadSchema("The body that is sent."),
-  created_at: timeSchema("When it was queued."),
+  next_attempt_at: Type.Optional(timeSchema("Time of the next attempt, while pending.")),
+  payload: payloadSchema("The delivery's body."),
+  created_at: timeSchema("When the delivery was queued."),
 };
 
 export const DeliveryJson = component("WebhookDelivery", Type.Object(delivery));
@@ -65,16 +65,16 @@ const milliseconds = (what: string) => Type.Integer({ description: `${what}, mil
 const AttemptJson = component(
   "DeliveryAttempt",
   Type.Object({
-    started_at: timeSchema("When it began."),
+    started_at: timeSchema("When the attempt began."),
     trigger: textSchema("`auto`, `manual` or `test`.", "auto"),
-    status_code: Type.Integer({ description: "HTTP status of your answer; 0: none came back.", examples: [500] }),
-    error_code: Type.Optional(textSchema("Why it failed; expect further codes.", "timeout")),
+    status_code: Type.Integer({ description: "HTTP status of your response; 0: no response.", examples: [500] }),
+    error_code: Type.Optional(textSchema("Cause of the failure; further codes may be added.", "timeout")),
     duration_ms: milliseconds("The whole attempt"),
-    dns_ms: milliseconds("Name resolution; 0: an open connection was used again"),
-    connect_ms: milliseconds("TCP connect; 0: as dns_ms"),
-    tls_ms: milliseconds("TLS handshake; 0: as dns_ms"),
-    first_byte_ms: milliseconds("Until the first byte of the answer"),
-    response_snippet: Type.Optional(textSchema("The first 1 KiB of an answer that was no success.")),
+    dns_ms: milliseconds("Name resolution; 0 on a reused connection"),
+    connect_ms: milliseconds("TCP connect; 0 on a reused connection"),
+    tls_ms: milliseconds("TLS handshake; 0 on a reused connection"),
+    first_byte_ms: milliseconds("Time to the first byte of the response"),
+    response_snippet: Type.Optional(textSchema("The first 1 KiB of an unsuccessful response.")),
   }),
 );
 
@@ -88,19 +88,19 @@ export const DeliveryWithAttempts = component(
 
 export const PaymentDeliveryJson = component(
   "PaymentWebhookDelivery",
-  Type.Object({ ...delivery, endpoint_id: idSchema("endpoint", "Where it goes.") }),
+  Type.Object({ ...delivery, endpoint_id: idSchema("endpoint", "The receiving endpoint.") }),
 );
 
 export const EndpointHealthJson = component(
   "WebhookEndpointHealth",
   Type.Object({
-    delivered: Type.Integer({ description: "Deliveries of the window that were delivered.", examples: [1190] }),
-    failed: Type.Integer({ description: "That were given up.", examples: [2] }),
-    pending: Type.Integer({ description: "That are still tried.", examples: [8] }),
-    attempts: Type.Integer({ description: "Attempts for all of them.", examples: [1215] }),
-    failed_attempts: Type.Integer({ description: "Attempts that failed.", examples: [25] }),
+    delivered: Type.Integer({ description: "Successful deliveries in the window.", examples: [1190] }),
+    failed: Type.Integer({ description: "Failed deliveries in the window.", examples: [2] }),
+    pending: Type.Integer({ description: "Pending deliveries in the window.", examples: [8] }),
+    attempts: Type.Integer({ description: "Attempts for these deliveries.", examples: [1215] }),
+    failed_attempts: Type.Integer({ description: "Failed attempts for these deliveries.", examples: [25] }),
     oldest_pending_at: Type.Optional(
-      timeSchema("Since when the longest waiting delivery of all waits; absent: none does."),
+      timeSchema("When the oldest pending delivery of the endpoint was queued; absent: no pending delivery."),
     ),
   }),
 );
@@ -110,14 +110,13 @@ export const RetryRunJson = component(
   Type.Object({
     id: textSchema("`op_…`.", "op_01jd3v9q6k8m2n4p6r8t0v2x4z"),
     endpoint_id: idSchema("endpoint"),
-    status: enumSchema(["running", "finished"], "Whether it goes on."),
-    total: Type.Integer({ description: "Failed deliveries when it began.", examples: [1200] }),
-    queued: Type.Integer({ description: "Put back into the queue so far.", examples: [400] }),
-    created_at: timeSchema("When it began."),
+    status: enumSchema(["running", "finished"], "State of the run."),
+    total: Type.Integer({ description: "Failed deliveries when the run began.", examples: [1200] }),
+    queued: Type.Integer({ description: "Deliveries queued again so far.", examples: [400] }),
+    created_at: timeSchema("When the run began."),
   }),
 );
 
-/** An endpoint without its secret. */
 export function presentEndpoint(wire: Endpoint | undefined): Static<typeof EndpointJson> {
   if (!wire) throw new Error("the endpoint is missing");
   return {
@@ -130,7 +129,6 @@ export function presentEndpoint(wire: Endpoint | undefined): Static<typeof Endpo
   };
 }
 
-/** The answer that carries the secret. */
 export function presentEndpointWithSecret(answer: {
   endpoint?: Endpoint | undefined;
   signingSecret: string;
@@ -138,14 +136,13 @@ export function presentEndpointWithSecret(answer: {
   return { ...presentEndpoint(answer.endpoint), signing_secret: answer.signingSecret };
 }
 
-/** @throws when the webhook service answers a status that the contract does not have. */
+/** @throws for a status that is not in the contract. */
 function endpointStatus(text: string): (typeof endpointStatuses)[number] {
   const status = endpointStatuses.find((known) => known === text);
   if (!status) throw new Error("unknown endpoint status");
   return status;
 }
 
-/** A delivery with its body as JSON. */
 export function presentDelivery(delivery: Delivery): Static<typeof DeliveryJson> {
   return {
     id: delivery.id,
@@ -161,7 +158,6 @@ export function presentDelivery(delivery: Delivery): Static<typeof DeliveryJson>
   };
 }
 
-/** One delivery with what was tried. */
 export function presentDeliveryWithAttempts(answer: {
   delivery?: Delivery | undefined;
   attempts: readonly Attempt[];
@@ -185,13 +181,11 @@ function presentAttempt(attempt: Attempt): Static<typeof AttemptJson> {
   };
 }
 
-/** A delivery of a payment's event. */
 export function presentPaymentDelivery(sent: PaymentDelivery): Static<typeof PaymentDeliveryJson> {
   if (!sent.delivery) throw new Error("the delivery is missing");
   return { ...presentDelivery(sent.delivery), endpoint_id: sent.endpointId };
 }
 
-/** How an endpoint has done. */
 export function presentEndpointHealth(health: GetEndpointHealthResponse): Static<typeof EndpointHealthJson> {
   return {
     delivered: numberOf(health.delivered),
@@ -203,7 +197,6 @@ export function presentEndpointHealth(health: GetEndpointHealthResponse): Static
   };
 }
 
-/** How far a run has come. */
 export function presentRetryRun(run: RetryRun | undefined): Static<typeof RetryRunJson> {
   if (!run) throw new Error("the run is missing");
   return {

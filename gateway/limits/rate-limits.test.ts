@@ -7,7 +7,7 @@ import type { Principal } from "../principal.ts";
 import { RateLimits } from "./rate-limits.ts";
 
 const test = suite("rate limits' memory");
-// More than is kept of anything.
+// More than any cache keeps.
 const guesses = 120_000;
 const session = "cs_01jd3v9q6k8m2n4p6r8t0v2x4z";
 
@@ -30,7 +30,6 @@ function someLimits(): RateLimits {
   });
 }
 
-/** Does it with a real answer at hand. */
 async function whileAnswering(act: (reply: FastifyReply) => void): Promise<void> {
   const app = Fastify();
   app.get("/", async (_request, reply) => {
@@ -42,10 +41,10 @@ async function whileAnswering(act: (reply: FastifyReply) => void): Promise<void>
   assert.equal(answer.statusCode, 200, answer.body);
 }
 
-test("no number of made-up session secrets makes an address's limit forgotten, here or at another replica", async () => {
+test("made-up session secrets never evict an address's limit, here or in another replica", async () => {
   await whileAnswering((reply) => {
     const [here, there] = [someLimits(), someLimits()];
-    here.onTake = (bucket, rule) => there.tookElsewhere(bucket, 1, rule);
+    here.onTake = (bucket, rule) => there.subtract(bucket, 1, rule);
     here.takeForOnboarding("203.0.113.1", reply);
     for (let i = 0; i < guesses; i++) here.takeForResolve(session, `made up ${i}`, reply);
     for (const limits of [here, there]) {
@@ -54,17 +53,17 @@ test("no number of made-up session secrets makes an address's limit forgotten, h
   });
 });
 
-test("whatever another replica says of a bucket, and by whatever rule, it owes a burst at most by its own", async () => {
+test("another replica's reports, by any rule, leave a bucket a debt of at most one burst", async () => {
   await whileAnswering((reply) => {
     const limits = someLimits();
     const principal = { keyId: "ak_1", merchantId: "mer_1", environment: Environment.LIVE } as Principal;
     limits.takeForKey(principal, reply);
     for (const name of ["key ak_1", "key ak_2"])
-      for (let i = 0; i < 50; i++) limits.tookElsewhere(name, 1e12, { perMs: 1e-12, burst: 1e12 });
+      for (let i = 0; i < 50; i++) limits.subtract(name, 1e12, { perMs: 1e-12, burst: 1e12 });
     for (const keyId of ["ak_1", "ak_2"]) {
       assert.throws(
         () => limits.takeForKey({ ...principal, keyId }, reply),
-        // A burst is two requests here, at one a second.
+        // A burst is two requests at one per second.
         (error) => error instanceof ApiError && Number(error.headers["retry-after"]) <= 3,
       );
     }

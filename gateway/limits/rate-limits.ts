@@ -1,6 +1,5 @@
-// The limits of docs/contract.md §10, as token buckets: a bucket holds a burst of tokens and fills up steadily; a
-// request takes one. Buckets live in this process; rate-share.ts tells the other replicas what was taken. Nothing here
-// can fail a request but an empty bucket: limits never fail closed.
+// Implements docs/contract.md §10 with token buckets in memory; rate-share.ts publishes taken tokens to other replicas.
+// Only an empty bucket refuses a request: limits never fail closed.
 import { createHash } from "node:crypto";
 import type { FastifyReply } from "fastify";
 import { LRUCache } from "lru-cache";
@@ -10,33 +9,30 @@ import { ApiError } from "../failures.ts";
 import type { Principal } from "../principal.ts";
 import type { GatewayConfig } from "../settings.ts";
 
-/** How fast a bucket fills, and how much it holds. */
 export interface BucketRule {
   readonly perMs: number;
   readonly burst: number;
 }
 
 export interface Limit extends BucketRule {
-  /** What callers are told. */
+  /** The limit that callers see in RateLimit-Limit. */
   readonly tokens: number;
 }
 
-/** Of one key, and of all keys of its merchant in its environment. */
 interface KeyLimits {
   readonly ofKey: Limit;
   readonly ofMerchant: Limit;
 }
 
-/** A bucket of the map, by its name. */
 export interface NamedBucket {
   readonly name: string;
   readonly rule: Limit;
 }
 
-/** Tokens that are taken until it is known whether they have to be. One of the two is called, once. */
+/** Tokens on hold. Exactly one of the two is called, once. */
 export interface HeldTokens {
   keep(): void;
-  giveBack(): void;
+  release(): void;
 }
 
 interface Bucket {
@@ -45,13 +41,13 @@ interface Bucket {
   filledAt: number;
 }
 
-// Of keys the burst is twice the rate (docs/contract.md §10); the others may be used up at once.
+// A key's burst is twice its rate (docs/contract.md §10); other limits may be used up at once.
 const keyBurst = 2;
-// Beside every /64 its /48 is counted: most are one customer's, a few are thousands of a mobile network's.
+// IPv6 also counts the /48 of each /64: usually one customer, but sometimes thousands in a mobile network.
 const siteFactor = 10;
-// About 20 MB. Past it the bucket that was not used for longest goes: it is the fullest, so it forgets the least.
+// About 20 MB. The least recently used bucket is evicted first: it is the fullest, so least is lost.
 const bucketsMax = 100_000;
-// Whoever calls names a session and a secret as he likes, so that these buckets must not push out others.
+// Callers choose these names freely, so these buckets must not evict others.
 const ofSecret = /^(?:resolve|confirm) cs_/;
 const secretBucketsMax = 20_000;
 
@@ -68,7 +64,7 @@ export class RateLimits {
   readonly #confirmAddress: Limit;
   readonly #onboarding: Limit;
   readonly #applicant: Limit;
-  /** Told of every token taken, to be told to the other replicas. */
+  /** Called for every token taken, to publish it to the other replicas. */
   onTake: (bucket: string, rule: BucketRule) => void = () => {};
 
   constructor(config: LimitConfig) {
@@ -83,7 +79,7 @@ export class RateLimits {
   }
 
   /**
-   * From the key first: what one key sends beyond its own limit takes nothing from the merchant's other keys.
+   * Takes from the key first: a key beyond its own limit takes nothing from the merchant's other keys.
    * @throws ApiError rate_limited.
    */
   takeForKey({ keyId, merchantId, environment }: Principal, reply: FastifyReply): void {
@@ -92,7 +88,7 @@ export class RateLimits {
     this.#take(`merchant ${merchantId} ${environment}`, limits.ofMerchant, reply);
   }
 
-  /** Counted by session and secret together: who does not know the secret cannot use up the buyer's limit. */
+  /** Counts session and secret together: a caller without the secret cannot use up the buyer's limit. */
   takeForResolve(sessionId: string, secret: string, reply: FastifyReply): void {
     this.#take(`resolve ${sessionId} ${digest(secret)}`, this.#resolve, reply);
   }
@@ -106,17 +102,17 @@ export class RateLimits {
     this.#takeForAddress("onboarding", address, this.#onboarding, reply);
   }
 
-  /** Apart from new ones: who has used those up can still submit what it has. */
+  /** Separate from new applications: an applicant at that limit can still submit an existing one. */
   takeForApplicant(address: string, reply: FastifyReply): void {
     this.#takeForAddress("applicant", address, this.#applicant, reply);
   }
 
   /**
-   * Takes a token of each bucket for a caller who may turn out good. Other replicas hear of those that are kept.
+   * Holds a token of each bucket until the caller's claim is checked. Only kept ones are published.
    * @throws ApiError rate_limited.
    */
   hold(buckets: readonly NamedBucket[], reply: FastifyReply): HeldTokens {
-    if (!this.#on) return { keep: () => {}, giveBack: () => {} };
+    if (!this.#on) return { keep: () => {}, release: () => {} };
     for (const { name, rule } of buckets) {
       const bucket = this.#bucket(name, rule);
       if (bucket.tokens < 1) throw refusal(bucket, rule, reply);
@@ -126,17 +122,17 @@ export class RateLimits {
       keep: () => {
         for (const { name, rule } of buckets) this.onTake(name, rule);
       },
-      giveBack: () => {
+      release: () => {
         for (const { name, rule } of buckets) this.#bucket(name, rule).tokens += 1;
       },
     };
   }
 
-  /** Tokens that other replicas took from a bucket. */
-  tookElsewhere(name: string, tokens: number, rule: BucketRule): void {
+  /** Subtracts tokens that other replicas took. */
+  subtract(name: string, tokens: number, rule: BucketRule): void {
     if (!this.#on) return;
     const bucket = this.#bucket(name, rule);
-    // Down to a debt of one burst: what others allowed in the meantime is paid back, but not for ever.
+    // The debt is at most one burst, which bounds the time to pay it back.
     bucket.tokens = Math.max(-rule.burst, bucket.tokens - tokens);
   }
 
@@ -159,13 +155,12 @@ export class RateLimits {
     writeLimitHeaders(bucket, rule, reply);
   }
 
-  /** The bucket, filled up to now. */
   #bucket(name: string, rule: BucketRule): Bucket {
     const now = performance.now();
     const buckets = ofSecret.test(name) ? this.#secretBuckets : this.#buckets;
     const bucket = buckets.get(name) ?? { tokens: rule.burst, filledAt: now };
     const filled = bucket.tokens + (now - bucket.filledAt) * rule.perMs;
-    // Whatever others said of it, and by which rule: it owes at most a burst, by the rule of whoever uses it here.
+    // Other replicas may have used another rule: the debt is at most a burst of this replica's rule.
     bucket.tokens = Math.max(-rule.burst, Math.min(rule.burst, filled));
     bucket.filledAt = now;
     buckets.set(name, bucket);
@@ -180,10 +175,9 @@ function keyLimits(perSecond: number, keysPerMerchant: number): KeyLimits {
   };
 }
 
-/** The state of the bucket, for the caller. */
 function writeLimitHeaders(bucket: Bucket, rule: Limit, reply: FastifyReply): void {
   const remaining = Math.max(0, Math.floor(bucket.tokens));
-  // Of several limits the one is told of which least is left.
+  // Of several limits, the headers show the one with the fewest tokens left.
   if (remaining > Number(reply.getHeader("ratelimit-remaining") ?? remaining)) return;
   reply.header("ratelimit-limit", String(rule.tokens));
   reply.header("ratelimit-remaining", String(remaining));
@@ -197,7 +191,7 @@ function refusal(bucket: Bucket, rule: Limit, reply: FastifyReply): ApiError {
 }
 
 /**
- * The buckets of an address: of its network and, where that is another thing, of the site around it, which comes first.
+ * Buckets of an address: its network's and, for IPv6, first that of the site around it.
  */
 export function addressBuckets(what: string, address: string, rule: Limit): readonly NamedBucket[] {
   const [network, site] = [networkOf(address), siteOf(address)];

@@ -1,6 +1,5 @@
-// Tells the other replicas of the gateway which tokens were taken here, and takes in what they say, a few times a
-// second. So a limit holds for all replicas together: until the word arrives each may allow a burst of its own, which
-// its bucket then pays back. Without the broker every replica limits by itself; nothing waits for it, nothing fails.
+// Publishes tokens taken in this replica to the others and subtracts theirs: a limit holds for all replicas together.
+// Until a report arrives each may allow its own burst. Without the broker every replica limits on its own.
 import { randomBytes } from "node:crypto";
 import type { NatsConnection } from "nats";
 import { BrokerLink, brokerOf } from "#platform/events/connection.ts";
@@ -9,13 +8,12 @@ import type { Log } from "#platform/telemetry/log.ts";
 import type { GatewayConfig } from "../settings.ts";
 import type { RateLimits } from "./rate-limits.ts";
 
-// Short beside the minute and the hour of the slow limits; for the fast ones a fifth of a second's tokens may be
-// allowed twice.
+// Short against the slow limits' minute and hour; of a fast limit 200 ms of tokens may be allowed twice.
 const everyMs = 200;
-// Buckets in one message, about 100 KB; more than this many callers in 200 ms are told in further messages.
+// Buckets in one message, about 100 KB.
 const bucketsPerMessage = 1_000;
 
-/** What one replica says: its name, then bucket, tokens, rate per millisecond and burst. */
+/** Per bucket: name, tokens, rate per millisecond and burst. */
 type TokenReport = readonly [replica: string, taken: readonly (readonly [string, number, number, number])[]];
 
 interface TokenCount {
@@ -24,7 +22,6 @@ interface TokenCount {
   readonly burst: number;
 }
 
-/** Joins the other replicas of the namespace. */
 export function shareLimits(
   limits: RateLimits,
   config: Pick<GatewayConfig, "NATS_URL" | "NATS_NKEY_FILE" | "NATS_CA_FILE" | "NATS_NAMESPACE" | "RATE_LIMIT">,
@@ -46,7 +43,7 @@ export function shareLimits(
     onConnected: (connection) => {
       connection.subscribe(subject, {
         callback: (error, message) => {
-          if (!error) countElsewhere(limits, replica, parseReport(message.data));
+          if (!error) applyReport(limits, replica, parseReport(message.data));
         },
       });
     },
@@ -77,12 +74,12 @@ function publishReport(
   }
 }
 
-function countElsewhere(limits: RateLimits, replica: string, report: TokenReport | undefined): void {
+function applyReport(limits: RateLimits, replica: string, report: TokenReport | undefined): void {
   if (!report || report[0] === replica) return;
-  for (const [bucket, tokens, perMs, burst] of report[1]) limits.tookElsewhere(bucket, tokens, { perMs, burst });
+  for (const [bucket, tokens, perMs, burst] of report[1]) limits.subtract(bucket, tokens, { perMs, burst });
 }
 
-/** Another release may say it differently: what is not understood is passed over. */
+/** Another release may use another format: unreadable reports are ignored. */
 function parseReport(data: Uint8Array): TokenReport | undefined {
   try {
     const report: unknown = JSON.parse(new TextDecoder().decode(data));

@@ -1,5 +1,5 @@
-// The log of public API requests: collected beside the requests and told to the merchant service in batches, so that it
-// costs a request nothing. What cannot be told in time is dropped and counted, never waited for.
+// Logs public API requests and sends them to the merchant service in batches, without delaying requests. Entries that
+// cannot be sent in time are dropped and counted.
 import { timestampFromMs } from "@bufbuild/protobuf/wkt";
 import type { Client } from "@connectrpc/connect";
 import type { FastifyInstance, FastifyRequest } from "fastify";
@@ -13,10 +13,10 @@ import type { GatewayMetrics } from "../metrics.ts";
 type Service = Pick<Client<typeof AuditService>, "recordApiRequests">;
 type Entry = NonNullable<Parameters<Service["recordApiRequests"]>[0]["requests"]>[number];
 
-// What one call may carry, and how long an entry waits for others.
+// Limit of one call, and the longest wait of an entry.
 const batchMax = 1_000;
 const everyMs = 1_000;
-// Some seconds of the most that one gateway serves; about 5 MB.
+// A few seconds at a gateway's full load; about 5 MB.
 const keptMax = 10_000;
 
 export class ApiRequests {
@@ -35,13 +35,13 @@ export class ApiRequests {
     this.#timer.unref();
   }
 
-  /** Notes every request of the public API at its end. */
+  /** Records every request of the public API at its end. */
   follow(app: FastifyInstance): void {
     app.addHook("onResponse", async (request, reply) => {
       const { url } = request.routeOptions;
       if (!url?.startsWith("/v1/")) return;
       const { principal, call } = request;
-      this.#note({
+      this.#add({
         requestId: call.requestId,
         at: timestampFromMs(idTimeMs(call.requestId)),
         method: request.method,
@@ -56,7 +56,7 @@ export class ApiRequests {
     });
   }
 
-  /** Sends what there is; what is not taken waits for the next time. */
+  /** Sends all entries; a failed batch stays for the next flush. */
   async flush(): Promise<void> {
     this.#sending ??= this.#send().finally(() => {
       this.#sending = undefined;
@@ -64,14 +64,13 @@ export class ApiRequests {
     await this.#sending;
   }
 
-  /** Sends the rest. */
   async close(): Promise<void> {
     clearInterval(this.#timer);
     await this.#sending;
     await this.flush();
   }
 
-  #note(entry: Entry): void {
+  #add(entry: Entry): void {
     if (this.#entries.length >= keptMax) {
       this.#metrics.requestsDropped.inc();
       return;
@@ -87,7 +86,7 @@ export class ApiRequests {
         await this.#service.recordApiRequests({ requests: batch });
         this.#entries = this.#entries.slice(batch.length);
       } catch (error) {
-        this.#log.warn({ err: error, waiting: this.#entries.length }, "API requests not recorded; trying again");
+        this.#log.warn({ err: error, waiting: this.#entries.length }, "API requests not recorded: will retry");
         return;
       }
     }
@@ -96,7 +95,7 @@ export class ApiRequests {
 
 const idShape = new RegExp(`^(?:${Object.values(prefixes).join("|")})_[0-7][0-9a-hjkmnp-tv-z]{25}$`);
 
-/** The route with its well-formed ids; anything else that was sent in a path stays out, and so does the query. */
+/** The route with its well-formed ids; other path values and the query may hold secrets and are left out. */
 export function loggedPath(route: string, params: FastifyRequest["params"]): string {
   return route.replace(/:(\w+)/g, (name, key: string) => {
     const value: unknown = membersOf(params)[key];

@@ -1,5 +1,5 @@
-// Every request: its id, trace and deadline at the beginning, one log line and one measurement at the end. The line
-// names the route's pattern, never the URL, whose query may hold a session secret.
+// Gives each request an id, trace and deadline, and logs and measures it at the end. The log has the route's pattern,
+// never the URL, whose query may hold a session secret.
 import type { FastifyInstance } from "fastify";
 import type { Host } from "#platform/process/host.ts";
 import type { Log } from "#platform/telemetry/log.ts";
@@ -10,12 +10,11 @@ import { httpRequests } from "../metrics.ts";
 
 declare module "fastify" {
   interface FastifyRequest {
-    /** The request's span; undefined: none are recorded. */
+    /** Undefined if tracing is off. */
     span: OpenSpan | undefined;
   }
 }
 
-/** Adds both hooks. */
 export function followRequests(app: FastifyInstance, log: Log, { registry, tracing }: Host): void {
   const requests = httpRequests(registry);
   app.decorateRequest("call");
@@ -37,7 +36,7 @@ export function followRequests(app: FastifyInstance, log: Log, { registry, traci
     request.call = {
       requestId,
       actor: "",
-      // The caller's flags say nothing to services that record.
+      // The caller's trace flags do not decide whether the services record.
       traceparent: request.span?.traceparent ?? `${nextTraceparent(parent).slice(0, -2)}01`,
       tracer: tracing?.tracer,
       deadlineMs: performance.now() + publicOperationMs,

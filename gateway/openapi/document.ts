@@ -1,5 +1,4 @@
-// The document of this source tree without a running gateway, for what is generated from it: the operations of a
-// gateway that is never started and reaches nobody.
+// Builds the OpenAPI document without a running gateway, for the generators.
 import Fastify from "fastify";
 import { Registry } from "prom-client";
 import { readConfig } from "#platform/process/config.ts";
@@ -16,11 +15,10 @@ import { gatewaySettings } from "../settings.ts";
 import { openApi } from "./openapi.ts";
 import type { JsonObject } from "./schema.ts";
 
-// Nobody listens here, and nothing is sent: a settings' reader wants addresses.
+// The settings require URLs, but nothing is sent.
 const nowhere = "http://127.0.0.1:9";
 
-/** What `/openapi.json` serves. */
-export function ownDocument(): JsonObject {
+export function buildDocument(): JsonObject {
   const { RPC_TOKEN_FILE: _, ...settings } = gatewaySettings;
   const config = readConfig(settings, {
     PORT: "0",
@@ -39,7 +37,7 @@ export function ownDocument(): JsonObject {
     principals: new Principals(peers.apiKeys, () => false),
     limits,
     addresses: new AddressLimits(limits, config),
-    keyUsed: () => undefined,
+    recordKeyUse: () => undefined,
   };
   addOperations(context, peers);
   peers.close();

@@ -1,11 +1,10 @@
-// Errors in the OpenAPI document: which codes an operation can give, and the responses that stand for them, made of the
-// error table.
+// Errors in the OpenAPI document: the codes of each operation, and their shared responses from the error table.
 import { detailsMax, type ErrorCode, errorTable, type Messages } from "../failures.ts";
 import { typesMessage } from "../http/body/raw-body.ts";
 import type { ListedOperation } from "../operation.ts";
 import type { JsonObject } from "./schema.ts";
 
-/** Every code that the operation can give, with those of its kind. */
+/** All codes of an operation, including those of its kind. */
 export function errorCodes(operation: ListedOperation): ErrorCode[] {
   const codes = new Set<ErrorCode>(operation.errors ?? []);
   if (operation.access.kind === "merchant") {
@@ -13,14 +12,14 @@ export function errorCodes(operation: ListedOperation): ErrorCode[] {
   }
   if (operation.body || operation.raw) codes.add("payload_too_large").add("unsupported_media_type");
   if (operation.idempotent) codes.add("idempotency_conflict").add("idempotency_key_reuse");
-  // At least a parameter that it does not have.
+  // An unknown query parameter, at least.
   codes.add("invalid_body");
   codes.add("rate_limited").add("internal_error").add("service_unavailable");
   const order = Object.keys(errorTable);
   return [...codes].sort((a, b) => order.indexOf(a) - order.indexOf(b));
 }
 
-/** One response a status; several codes may share it. Operations with the same codes share the response. */
+/** One response per status. Operations with the same codes share it. */
 export function failureResponses(operation: ListedOperation): JsonObject {
   return Object.fromEntries(
     groupsOf(operation).map(({ name, codes: [code] }) => [
@@ -30,7 +29,6 @@ export function failureResponses(operation: ListedOperation): JsonObject {
   );
 }
 
-/** The shared responses, by the codes that they stand for. */
 export function sharedFailures(operations: readonly ListedOperation[]): JsonObject {
   const responses: JsonObject = {};
   for (const group of operations.flatMap(groupsOf)) responses[group.name] ??= failure(group);
@@ -38,16 +36,15 @@ export function sharedFailures(operations: readonly ListedOperation[]): JsonObje
 }
 
 interface Group {
-  /** Of the shared response. */
   readonly name: string;
   readonly codes: readonly ErrorCode[];
-  /** True: the answer may be one that was stored under the caller's key. */
+  /** True if a stored response may be replayed for the caller's key. */
   readonly isReplayable: boolean;
-  /** Where an operation's are not the table's. */
+  /** The operation's own messages. */
   readonly messages?: Messages;
 }
 
-// Refusals that are decided after the work began, so that the services store them with the key.
+// The services decide these after the work began and store them with the key.
 const storedRefusals: ReadonlySet<ErrorCode> = new Set<ErrorCode>([
   ...(["payment_blocked", "no_connector", "not_refundable", "amount_too_large"] as const),
   ...(["not_found", "feature_disabled", "not_capturable", "not_cancelable", "dispute_not_answerable"] as const),
@@ -93,32 +90,35 @@ function failure({ codes, isReplayable, messages = {} }: Group): JsonObject {
   };
 }
 
-/** The envelope of docs/contract.md §2. */
 export const errorSchema: JsonObject = {
   type: "object",
-  description: "Every answer that is not a success.",
+  description: "Body of every error response.",
   required: ["error"],
   properties: {
     error: {
       type: "object",
       required: ["code", "message"],
       properties: {
-        code: { type: "string", description: "What to act on.", enum: Object.keys(errorTable) },
-        message: { type: "string", description: "For people." },
+        code: { type: "string", description: "Error code, for programs.", enum: Object.keys(errorTable) },
+        message: { type: "string", description: "Error message, for people." },
         details: {
           type: "array",
           maxItems: detailsMax,
-          description: "With `invalid_body` only: the first fields that are wrong.",
+          description: "With `invalid_body` only: the first invalid fields.",
           items: {
             type: "object",
             required: ["field", "problem"],
             properties: {
               field: {
                 type: "string",
-                description: "Path in the caller's names; empty: the body as a whole.",
+                description: "Path of the field; empty for the body as a whole.",
                 examples: ["metadata.order"],
               },
-              problem: { type: "string", description: "What is wrong with it.", examples: ["must be a string"] },
+              problem: {
+                type: "string",
+                description: "The rule that the field breaks.",
+                examples: ["must be a string"],
+              },
             },
           },
         },

@@ -1,5 +1,4 @@
-// The OpenAPI 3.1 document, made of what the gateway runs on: the operations with their schemas, and the table of
-// errors. Nothing is described here that is not served.
+// Builds the OpenAPI 3.1 document from the served operations, their schemas and the error table.
 import type { TSchema } from "typebox";
 import { membersOf } from "#platform/values/unchecked.ts";
 import type { ListedOperation } from "../operation.ts";
@@ -7,7 +6,6 @@ import { errorSchema, failureResponses, sharedFailures } from "./errors.ts";
 import { type Json, type JsonObject, propertiesOf, publishSchema, requiredNames } from "./schema.ts";
 import { describedEvents, describedTags, introduction } from "./text.ts";
 
-/** The document. @param version of the software. */
 export function openApi(operations: readonly ListedOperation[], version: string): JsonObject {
   const components: JsonObject = { ApiError: errorSchema };
   const paths: Record<string, JsonObject> = {};
@@ -36,13 +34,13 @@ export function openApi(operations: readonly ListedOperation[], version: string)
           type: "http",
           scheme: "bearer",
           description:
-            "A secret API key, `sk_test_…` or `sk_live_…`. It stays on the server. Scopes bound what it can do.",
+            "A secret API key, `sk_test_…` or `sk_live_…`. Keep it on your server. Scopes limit what it can do.",
         },
         sessionSecret: {
           type: "apiKey",
           in: "query",
           name: "secret",
-          description: "The secret of one checkout session, `cs_secret_…`; the only credential for a browser.",
+          description: "Secret of one checkout session, `cs_secret_…`; the only credential for a browser.",
         },
       },
       schemas: Object.fromEntries(Object.entries(components).sort(([a], [b]) => (a < b ? -1 : 1))),
@@ -63,7 +61,7 @@ function describe(operation: ListedOperation, components: JsonObject): JsonObjec
     parameters: parameters(operation, components),
     ...(body && {
       requestBody: {
-        required: isNeeded(body),
+        required: isRequired(body),
         content: { "application/json": { schema: publishSchema(body, components) } },
       },
     }),
@@ -77,8 +75,8 @@ function describe(operation: ListedOperation, components: JsonObject): JsonObjec
   };
 }
 
-/** No body is read as an empty object. */
-function isNeeded(body: TSchema): boolean {
+/** False if the body may be missing, which means an empty object. */
+function isRequired(body: TSchema): boolean {
   return requiredNames(body).length > 0 || membersOf(body).minProperties !== undefined;
 }
 
@@ -126,12 +124,12 @@ function success(
   const content = { "application/json": { schema: publishSchema(response, components) } };
   const again = repeated && {
     200: {
-      description: "A repeat under its idempotency key.",
+      description: "A repeat with the same idempotency key.",
       headers,
       content: { "application/json": { schema: publishSchema(repeated, components) } },
     },
   };
-  return { ...again, [status]: { description: status === 201 ? "Created." : "The answer.", headers, content } };
+  return { ...again, [status]: { description: status === 201 ? "Created." : "Success.", headers, content } };
 }
 
 function webhook(event: (typeof describedEvents)[number]): JsonObject {
@@ -148,20 +146,20 @@ function webhook(event: (typeof describedEvents)[number]): JsonObject {
       tags: ["Webhooks"],
       summary: event.fires,
       description:
-        "Sent to every active endpoint that is subscribed to the event. Delivery is at-least-once: deduplicate on (`type`, `payment_id`, `status`) or a hash of the raw body.",
+        "Sent to every active endpoint that subscribes to the event. Delivery is at-least-once: deduplicate on (`type`, `payment_id`, `status`) or a hash of the raw body.",
       security: [],
       parameters: [
         header("Service-Event", "The event type."),
         header("Service-Signature", "`t=<unix seconds>,v1=<hex>`: HMAC-SHA256 of `t`, a dot and the raw body."),
         header(
           "Service-Delivery",
-          "Id of the delivery; the same in every attempt. One event may have two deliveries: do not deduplicate on it.",
+          "Id of the delivery, the same in every attempt. An event may have two deliveries: do not deduplicate on it.",
         ),
       ],
       requestBody: { required: true, content: { "application/json": { schema: event.schema } } },
       responses: {
         "2XX": { description: "Acknowledged." },
-        "4XX": { description: "A failed attempt, tried again later; so is every answer but 2xx, and none at all." },
+        "4XX": { description: "A failed attempt, which is retried, like any response but 2xx and like no response." },
       },
     },
   };
@@ -169,34 +167,34 @@ function webhook(event: (typeof describedEvents)[number]): JsonObject {
 
 const describedHeaders: JsonObject = {
   RequestId: {
-    description: "Names this request in our logs; tell it to support.",
+    description: "Id of the request in our logs. Quote it to support.",
     required: true,
     schema: { type: "string", examples: ["req_01jd3v9q6k8m2n4p6r8t0v2x4z"] },
   },
   IdempotentReplayed: {
-    description: "`true` when the answer is the stored one of an earlier request with the same Idempotency-Key.",
+    description: "`true` if this is the stored response of an earlier request with the same Idempotency-Key.",
     schema: { type: "string", enum: ["true"] },
   },
   IgnoredFields: {
-    description: "Names of fields that were sent, are unknown and were passed over, percent-encoded; absent: none.",
+    description: "Names of unknown fields that were ignored, percent-encoded; absent if there were no such fields.",
     schema: { type: "string", examples: ["desciption"] },
   },
   WwwAuthenticate: {
-    description: "How to authenticate: by a bearer token, which is the API key.",
+    description: "Authentication scheme: the API key as a bearer token.",
     required: true,
     schema: { type: "string", enum: ["Bearer"] },
   },
   RetryAfter: {
-    description: "Seconds to wait before the same request makes sense again.",
+    description: "Seconds to wait before you send the same request again.",
     schema: { type: "integer", minimum: 1 },
   },
   RateLimitLimit: {
-    description: "Requests that the limit allows in its time.",
+    description: "Requests that the limit allows in its period.",
     schema: { type: "integer", minimum: 1 },
   },
-  RateLimitRemaining: { description: "How many are left now.", schema: { type: "integer", minimum: 0 } },
+  RateLimitRemaining: { description: "Requests that are left.", schema: { type: "integer", minimum: 0 } },
   RateLimitReset: {
-    description: "Seconds until all of them are there again.",
+    description: "Seconds until the full limit is available again.",
     schema: { type: "integer", minimum: 0 },
   },
 };
@@ -206,7 +204,7 @@ const idempotencyParameter: JsonObject = {
   in: "header",
   required: false,
   description:
-    "1 to 255 printable ASCII characters. Repeating the request with the same key answers the stored response, also a refusal that was decided after the work began, and does nothing twice. Kept at least 24 hours.",
+    "1 to 255 printable ASCII characters. A repeat of the request with the same key returns the stored response and changes nothing again. This includes refusals that were decided after the work began. Kept for at least 24 hours.",
   schema: {
     type: "string",
     minLength: 1,

@@ -1,14 +1,12 @@
-// Schemas as the OpenAPI document shows them: named ones stand once, in the components, and are referred to.
+// Converts schemas for the OpenAPI document: named ones become components and references.
 import type { TSchema } from "typebox";
 import { type Members, membersOf } from "#platform/values/unchecked.ts";
 import { documentedPattern } from "../http/own-formats.ts";
 import { componentName } from "../json/parts/field.ts";
 
-/** JSON of any shape. */
 export type Json = null | boolean | number | string | Json[] | { [name: string]: Json };
 export type JsonObject = { [name: string]: Json };
 
-/** The schema as the document shows it: named ones as references, their text in the components. */
 export function publishSchema(schema: object, components: JsonObject): JsonObject {
   const name = componentName(schema);
   if (name === undefined) return plain(schema, components);
@@ -17,7 +15,7 @@ export function publishSchema(schema: object, components: JsonObject): JsonObjec
 }
 
 function plain(schema: object, components: JsonObject): JsonObject {
-  const words = openWords(schema);
+  const values = extensibleValues(schema);
   const { format, pattern } = membersOf(schema);
   const shown = documentedPattern(format, pattern);
   return {
@@ -28,17 +26,17 @@ function plain(schema: object, components: JsonObject): JsonObject {
       ]),
     ),
     ...(shown !== undefined && { pattern: shown }),
-    ...(words.length > 0 && { "x-extensible-enum": words }),
+    ...(values.length > 0 && { "x-extensible-enum": values }),
   };
 }
 
-// "`a`, `b` or `c`", alone or behind a colon, up to a full stop, comma or semicolon.
+// "`a`, `b` or `c`", alone or after a colon, up to a full stop, comma or semicolon.
 const valueListPattern = /^(?:[^`]*: )?((?:`[a-z_.]+`, )*`[a-z_.]+`) or `([a-z_.]+)`(?=[.;,]|$)/;
-// A word, or a word and what it means: parts of "`a`: this; `b`: that; `c`."
+// A value with or without its meaning: parts of "`a`: this; `b`: that; `c`."
 const documentedValuePattern = /^`([a-z_.]+)`(?:: [^`]*)?\.?$/;
 
-/** Of a text that is described as a list of words: the words, to which others may come (docs/contract.md §12). */
-function openWords(schema: object): string[] {
+/** Values that a text's description lists; others may be added (docs/contract.md §12). */
+function extensibleValues(schema: object): string[] {
   const { type, description, enum: closed } = membersOf(schema);
   if (type !== "string" || closed !== undefined || typeof description !== "string") return [];
   const [, first = "", last] = valueListPattern.exec(description) ?? [];
@@ -54,7 +52,7 @@ function inner(value: unknown, components: JsonObject): Json {
   return null;
 }
 
-/** A field with a default is there for the handler, but the caller need not send it. */
+/** A field with a default is required for handlers but not for callers. */
 function withoutDefaults(schema: object, required: unknown): Json {
   const properties = propertiesOf(schema);
   return [required]
@@ -63,14 +61,13 @@ function withoutDefaults(schema: object, required: unknown): Json {
     .map(String);
 }
 
-/** Fields that the caller must send. */
+/** Names of the fields that the caller must send. */
 export function requiredNames(schema: TSchema): string[] {
   const required = "required" in schema ? [schema.required].flat().map(String) : [];
   const properties = propertiesOf(schema);
   return required.filter((name) => !("default" in (properties[name] ?? {})));
 }
 
-/** Schemas of the fields, by name. */
 export function propertiesOf(schema: object): Readonly<Record<string, Members>> {
   const properties = Object.entries(membersOf(membersOf(schema).properties));
   return Object.fromEntries(properties.map(([name, property]) => [name, membersOf(property)]));

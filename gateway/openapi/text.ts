@@ -1,12 +1,11 @@
-// The words of the OpenAPI document that no schema and no table holds: the introduction, the groups of operations, the
-// events.
+// Texts of the OpenAPI document outside the schemas: introduction, tags and events.
 
 /** Markdown, shown at the top of the reference. */
 export const introduction = [
-  "A merchant's backend creates a checkout session with a secret API key; the buyer's browser pays with the session secret alone; signed webhooks tell the merchant what happened.",
-  "Amounts are integers in minor units of their currency (1050 means 10.50 for a currency with two decimals). Times are RFC 3339 in UTC. Optional fields without a value are left out, never `null`.",
-  'Every answer carries a `Request-Id`. Every error has the envelope `{"error": {"code", "message"}}`. Only 409, 429, 502 and 503 invite the same request again; with an `Idempotency-Key` nothing is done twice.',
-  "An unknown query parameter, or an unknown field of a session, payment, refund, dispute, webhook endpoint or change of an application, is `invalid_body`; elsewhere unknown fields are passed over and named in `Ignored-Fields`. Clients should ignore unknown response fields, and expect new values of status texts.",
+  "A merchant's backend creates a checkout session with a secret API key. The buyer's browser pays with the session secret only. Signed webhooks notify the merchant of the result.",
+  "Amounts are integers in minor units of their currency (1050 means 10.50 for a currency with two decimals). Times are RFC 3339 in UTC. Optional fields without a value are omitted, never `null`.",
+  'Every response has a `Request-Id`. Every error has the envelope `{"error": {"code", "message"}}`. Send the same request again only after 409, 429, 502 and 503; an `Idempotency-Key` makes this safe.',
+  "An unknown query parameter, or an unknown field of a session, payment, refund, dispute, webhook endpoint or change of an application, is `invalid_body`; elsewhere unknown fields are ignored and listed in `Ignored-Fields`. Clients should ignore unknown response fields and accept new status values.",
 ].join("\n\n");
 
 /** Groups of operations, in the order of the reference. */
@@ -14,40 +13,39 @@ export const describedTags = [
   {
     name: "Checkout sessions",
     description:
-      "What a merchant's backend creates for a buyer. Scope `payments:write` to create, `payments:read` to read.",
+      "Created by the merchant's backend for a buyer. Scope `payments:write` to create, `payments:read` to read.",
   },
   {
     name: "Checkout (browser)",
     description:
-      "The two operations of the buyer's browser, with the session secret and without an API key. Callable from any origin. The browser SDK at `/js/v1/checkout.js` and the hosted page at a session's `checkout_url` call them for you.",
+      "Operations of the buyer's browser, with the session secret and without an API key. Callable from any origin. The browser SDK at `/js/v1/checkout.js` and the hosted page at a session's `checkout_url` call them for you.",
   },
-  { name: "Payments", description: "What became of the buyers' attempts." },
+  { name: "Payments", description: "Payments and the buyers' attempts." },
   {
     name: "Refunds",
-    description: "Money going back. Any number of partial refunds; together never more than was captured.",
+    description: "Full or partial refunds of a payment, in total at most the captured amount.",
   },
   {
     name: "Disputes",
     description:
-      "What buyers' banks take back, or ask about. Answer with evidence before `evidence_due_at`, or accept; how a dispute ends is in its status.",
+      "Chargebacks and inquiries of buyers' banks. Respond with evidence before `evidence_due_at`, or accept; the status shows the outcome.",
   },
   {
     name: "Webhooks",
     description:
-      "Endpoints that are told of payments, refunds and sessions, the deliveries to them, and what was announced. Fulfil orders on a verified webhook, not on the browser's return.",
+      "Endpoints for events of payments, refunds and sessions, their deliveries, and the list of events. Fulfil orders on a verified webhook, not on the browser's return.",
   },
-  { name: "Merchant", description: "The merchant's own data and the look of its checkout." },
+  { name: "Merchant", description: "The merchant's profile and checkout branding." },
   { name: "Connectors", description: "The merchant's accounts at card processors." },
   { name: "API keys", description: "Secret keys with scopes." },
-  { name: "Logs", description: "What happened on the account: API requests, and who did what." },
+  { name: "Logs", description: "API requests and the audit log of the account." },
   { name: "Onboarding", description: "Applications of new merchants. Public." },
 ] as const;
 
 interface DescribedEvent {
   readonly code: string;
-  /** When it fires (docs/contract.md §9). */
+  /** docs/contract.md §9. */
   readonly fires: string;
-  /** JSON Schema of the body. */
   readonly schema: {
     type: "object";
     required: string[];
@@ -60,12 +58,12 @@ const fields = {
   refund_id: { type: "string", description: "The refund.", examples: ["re_01jd3v9q6k8m2n4p6r8t0v2x4z"] },
   payment_id: {
     type: "string",
-    description: "Read the payment for amounts.",
+    description: "The payment. Read it for amounts.",
     examples: ["pay_01jd3v9q6k8m2n4p6r8t0v2x4z"],
   },
 };
 
-/** @param about the body's fields between `type` and `status`; one with a question mark may be absent. */
+/** @param about the body's fields between `type` and `status`; a question mark means optional */
 function event(code: string, fires: string, about: readonly string[], ...statuses: string[]): DescribedEvent {
   const names = about.map((name) => name.replace("?", ""));
   const properties = Object.entries(fields).filter(([name]) => names.includes(name));
@@ -84,11 +82,10 @@ function event(code: string, fires: string, about: readonly string[], ...statuse
   };
 }
 
-/** Every event that is delivered. */
 export const describedEvents: readonly DescribedEvent[] = [
   event(
     "payment.succeeded",
-    "A payment reached an authorized or captured state; fires on confirm and again on the processor's word.",
+    "A payment was authorized or captured. Fires on confirm and again on the processor's report.",
     ["payment_id"],
     "succeeded",
   ),
@@ -97,41 +94,36 @@ export const describedEvents: readonly DescribedEvent[] = [
   event("payment.disputed", "The processor opened a dispute or chargeback.", ["payment_id"], "disputed"),
   event(
     "authorization.captured",
-    "What was authorized, or a part of it, is captured: of a payment with `capture_method` `manual`.",
+    "All or part of an authorization was captured, for a payment with `capture_method` `manual`.",
     ["payment_id"],
     "succeeded",
   ),
-  event("authorization.canceled", "An authorization was given up before its capture.", ["payment_id"], "canceled"),
+  event("authorization.canceled", "An authorization was canceled before its capture.", ["payment_id"], "canceled"),
   event(
     "authorization.expired",
-    "Nobody captured what was authorized before `capture_before`, and the issuer has released it.",
+    "An authorization was not captured before `capture_before`, and the issuer has released it.",
     ["payment_id"],
     "canceled",
   ),
-  event("refund.succeeded", "The processor has paid a refund out.", ["refund_id", "payment_id"], "succeeded"),
+  event("refund.succeeded", "The processor has paid out a refund.", ["refund_id", "payment_id"], "succeeded"),
   event(
     "refund.failed",
-    "A refund was not made, or its money came back: its amount can be refunded again.",
+    "A refund failed or its money was returned: the amount can be refunded again.",
     ["refund_id", "payment_id"],
     "failed",
     "canceled",
   ),
   event("checkout_session.completed", "A session was paid.", ["session_id", "payment_id"], "completed"),
-  event(
-    "checkout_session.expired",
-    "A session's time was over and it was unpaid.",
-    ["session_id", "payment_id?"],
-    "expired",
-  ),
+  event("checkout_session.expired", "A session expired unpaid.", ["session_id", "payment_id?"], "expired"),
   event(
     "checkout_session.canceled",
-    "A session ended unpaid: ten attempts were declined, or risk screening refused the buyer.",
+    "A session ended unpaid after ten declined attempts, or because risk screening refused the buyer.",
     ["session_id", "payment_id?"],
     "canceled",
   ),
   {
     code: "test.ping",
-    fires: "The test operation was called on the endpoint; carries no payment.",
+    fires: "The test operation was called for the endpoint. Contains no payment.",
     schema: {
       type: "object",
       required: ["type", "created_at"],

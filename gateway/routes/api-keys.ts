@@ -1,4 +1,4 @@
-// API keys of a merchant: list, create, limit, roll, revoke (docs/contract.md §7). A key gives no more than it has.
+// API keys of a merchant: list, create, limit, roll, revoke (docs/contract.md §7). A key cannot grant more than it has.
 import { timestampMs } from "@bufbuild/protobuf/wkt";
 import { Type } from "typebox";
 import { Failure, invalid } from "#platform/values/failure.ts";
@@ -8,7 +8,7 @@ import { displayLine } from "../http/display-text.ts";
 import { moment } from "../http/own-formats.ts";
 import { ApiKeyJson, NewApiKey, presentApiKey, presentNewApiKey } from "../json/api-key.ts";
 import { component, environmentSchema, idSchema } from "../json/parts/field.ts";
-import { mustBeOwn } from "../json/parts/input.ts";
+import { assertOwnEnvironment } from "../json/parts/input.ts";
 import { pageJson, pageQuery, pageSchema } from "../json/parts/list.ts";
 import { momentOf } from "../json/parts/time-bound.ts";
 import { scopes } from "../operation.ts";
@@ -21,7 +21,7 @@ const daySeconds = 86_400;
 const allowedIps = (whenEmpty: string) =>
   Type.Array(Type.String({ minLength: 1, maxLength: 64 }), {
     maxItems: 20,
-    description: `Live keys only: the IP addresses and networks that the key may be used from; from others it is 403 \`forbidden\`. ${whenEmpty} A network is as \`203.0.113.0/24\`, not wider than /8 (IPv6: /16), with nothing set after its prefix. The address is the one that the API sees: that of your own proxy, if there is one.`,
+    description: `Live keys only: the IP addresses and networks that the key may be used from; others get 403 \`forbidden\`. ${whenEmpty} Write a network as \`203.0.113.0/24\`, at most /8 wide (IPv6: /16), with zeros after the prefix. The API sees the address of your own outgoing proxy, if you use one.`,
     examples: [["203.0.113.0/24", "2001:db8::/32"]],
   });
 
@@ -33,7 +33,7 @@ const ApiKeyRequest = component(
       Type.Array(Type.Unsafe<(typeof scopes)[number]>({ type: "string", enum: scopes }), {
         minItems: 1,
         maxItems: 16,
-        description: "Subset of the calling key's own; all of them when absent.",
+        description: "Subset of the calling key's scopes; default: all of them.",
         examples: [["payments:read"]],
       }),
     ),
@@ -42,18 +42,18 @@ const ApiKeyRequest = component(
         format: moment,
         maxLength: 40,
         description:
-          "RFC 3339, in the future, and not later than the calling key's own; absent: the calling key's own, or never.",
+          "RFC 3339, in the future and not later than the calling key's expiry. Default: the calling key's expiry, if any.",
         examples: ["2031-01-01T00:00:00Z"],
       }),
     ),
     environment: Type.Optional(environmentSchema),
     allowed_ips: Type.Optional(
-      allowedIps("Within the calling key's own; those when absent. Without any, or empty: everywhere."),
+      allowedIps("Must be within the calling key's networks, which are the default. If there are none: any address."),
     ),
   }),
 );
 
-const LimitRequest = component("ApiKeyChange", Type.Object({ allowed_ips: allowedIps("Empty: everywhere.") }));
+const LimitRequest = component("ApiKeyChange", Type.Object({ allowed_ips: allowedIps("Empty: any address.") }));
 
 const RollRequest = component(
   "ApiKeyRollRequest",
@@ -62,7 +62,7 @@ const RollRequest = component(
       minimum: 0,
       maximum: 7 * daySeconds,
       default: daySeconds,
-      description: "How long the old key goes on working, seconds.",
+      description: "Seconds until the old key stops working.",
       examples: [3600],
     }),
   }),
@@ -70,10 +70,9 @@ const RollRequest = component(
 
 const listQuery = Type.Object({
   ...pageQuery,
-  after: Type.Optional(idSchema("apiKey", "Only keys that come after this one; `offset` counts from there.")),
+  after: Type.Optional(idSchema("apiKey", "Return keys after this one; `offset` counts from there.")),
 });
 
-/** Adds the operations. */
 export function apiKeyRoutes(context: GatewayContext, { apiKeys }: Pick<Peers, "apiKeys">): void {
   merchantRoute(
     context,
@@ -84,7 +83,7 @@ export function apiKeyRoutes(context: GatewayContext, { apiKeys }: Pick<Peers, "
       path: "/v1/merchants/me/api-keys",
       tag,
       summary: "List the API keys",
-      description: "Active ones first, then the newest first. `total` is exact, of keys of any status.",
+      description: "Active keys first, then newest first. `total` counts keys of any status.",
       status: 200,
       query: listQuery,
       response: pageSchema(ApiKeyJson),
@@ -110,16 +109,16 @@ function createKey(context: GatewayContext, apiKeys: Peers["apiKeys"]): void {
       tag,
       summary: "Create an API key",
       description:
-        "The answer holds the raw key, once. The key is of the calling key's environment, and gets no more than that has: a subset of its scopes and addresses, and no later an expiry (403 `forbidden` otherwise). At most 50 keys of an environment are active.",
+        "Only this response contains the raw key. The key belongs to the calling key's environment and gets at most its scopes, addresses and expiry (403 `forbidden` otherwise). An environment has at most 50 active keys.",
       status: 201,
       body: ApiKeyRequest,
       response: NewApiKey,
       errors: ["too_many_keys"],
     },
     async ({ principal: { merchantId, environment, scopes: own }, body }) => {
-      mustBeOwn(environment, body.environment);
+      assertOwnEnvironment(environment, body.environment);
       const wanted = new Set<string>(body.scopes ?? own);
-      // The service decides by the key as it is stored; one of the release before does not.
+      // The service also checks the stored key, except one of the previous release.
       if (!wanted.isSubsetOf(own)) throw keyGivesTooMuch();
       const ranges = body.allowed_ips;
       const expiresAt = body.expires_at === undefined ? undefined : momentOf("expires_at", body.expires_at);
@@ -140,9 +139,9 @@ function changeKey(context: GatewayContext, apiKeys: Peers["apiKeys"]): void {
       method: "PATCH",
       path: "/v1/merchants/me/api-keys/:id",
       tag,
-      summary: "Limit an API key to addresses",
+      summary: "Limit an API key to IP addresses",
       description:
-        "It is refused elsewhere within a second, and the change stands in the audit log. A key that is itself limited chooses among its own addresses, so it never widens itself; more addresses for another key need everything that this one has (403 `forbidden` otherwise). Only active keys can be changed. Mind your own address: a merchant that has shut itself out needs the operator.",
+        "Takes effect within a second and is recorded in the audit log. A limited key can only choose among its own addresses. To give another key more addresses, the calling key needs all scopes and addresses of that key (403 `forbidden` otherwise). Only active keys can be changed. Keep your own address in the list: only the operator can help a merchant that has locked itself out.",
       status: 200,
       params: keyId,
       body: LimitRequest,
@@ -166,7 +165,7 @@ function changeKey(context: GatewayContext, apiKeys: Peers["apiKeys"]): void {
       tag,
       summary: "Replace an API key",
       description:
-        "Creates a successor with the same name, scopes, addresses and expiry; the old key works on during the overlap. The calling key needs every scope and address of the rolled one, and may not end before it (403 `forbidden` otherwise). Without an overlap (`expires_in` 0) it works also when 50 keys are active.",
+        "Creates a successor with the same name, scopes, addresses and expiry. The old key keeps working during the overlap. The calling key needs every scope and address of the rolled key and may not expire before it (403 `forbidden` otherwise). Without an overlap (`expires_in` 0) it also works with 50 active keys.",
       status: 201,
       params: keyId,
       body: RollRequest,
@@ -187,8 +186,7 @@ function changeKey(context: GatewayContext, apiKeys: Peers["apiKeys"]): void {
       path: "/v1/merchants/me/api-keys/:id",
       tag,
       summary: "Revoke an API key",
-      description:
-        "It stops working everywhere within a second. Any key with `merchant:write` may revoke any other one.",
+      description: "The key stops working within a second. A key with `merchant:write` can revoke any key.",
       status: 204,
       params: keyId,
       errors: ["not_found"],
@@ -200,7 +198,6 @@ function changeKey(context: GatewayContext, apiKeys: Peers["apiKeys"]): void {
   );
 }
 
-/** A new key, or the refusal in words of keys. */
 async function translateRefusal<T>(answer: Promise<T>): Promise<T> {
   try {
     return await answer;

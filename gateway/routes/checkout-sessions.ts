@@ -48,14 +48,16 @@ const NewSession = component(
       metadata: Type.Optional(metadataSchema),
       capture_method: Type.Optional(captureMethodInput),
       success_url: Type.Optional(
-        urlInput("Where the hosted page sends the buyer after success: https; in sandbox also http to localhost."),
+        urlInput("URL that the hosted page opens after success: https; in sandbox also http to localhost."),
       ),
-      cancel_url: Type.Optional(urlInput("Where the hosted page sends the buyer who gives up; as success_url.")),
+      cancel_url: Type.Optional(
+        urlInput("URL that the hosted page opens when the buyer cancels; same rules as success_url."),
+      ),
       expires_in: Type.Optional(
         Type.Integer({
           minimum: 300,
           maximum: 2_592_000,
-          description: "Seconds, up to 30 days; 86,400 when absent.",
+          description: "Seconds, up to 30 days; default 86,400.",
           examples: [3600],
         }),
       ),
@@ -71,7 +73,7 @@ const NewSession = component(
         Type.Array(LineItemInput, {
           minItems: 1,
           maxItems: 100,
-          description: "What is bought, for the buyer to see; the lines sum to `amount`.",
+          description: "The items of the order, shown to the buyer. Their amounts must add up to `amount`.",
         }),
       ),
     },
@@ -79,7 +81,6 @@ const NewSession = component(
   ),
 );
 
-/** Adds the operations. */
 export function checkoutSessionRoutes(context: GatewayContext, { checkout }: Pick<Peers, "checkout">): void {
   createSession(context, checkout);
   readSessions(context, checkout);
@@ -92,7 +93,7 @@ export function checkoutSessionRoutes(context: GatewayContext, { checkout }: Pic
       path: "/v1/checkout-sessions/:id/expire",
       tag,
       summary: "Expire a checkout session now",
-      description: "The processor is asked first: a session that is paid completes instead.",
+      description: "Checks with the processor first: a paid session completes instead.",
       status: 200,
       params: sessionId,
       response: SessionJson,
@@ -116,7 +117,7 @@ function createSession(context: GatewayContext, checkout: Peers["checkout"]): vo
       path: "/v1/checkout-sessions",
       tag,
       summary: "Create a checkout session",
-      description: "Also creates a payment intent at the merchant's active connector.",
+      description: "Also creates a payment intent at the merchant's primary connector.",
       status: 201,
       body: NewSession,
       response: CreatedSession,
@@ -161,17 +162,17 @@ function readSessions(context: GatewayContext, checkout: Peers["checkout"]): voi
       status: 200,
       query: Type.Object({
         ...pageQueryOf("session"),
-        status: Type.Optional(enumSchema(sessionStatuses, "Only this status.")),
+        status: Type.Optional(enumSchema(sessionStatuses, "Exact match.")),
         ...timeBoundQuery,
         reference: Type.Optional(referenceFilter),
         customer_email: Type.Optional(
-          Type.String({ maxLength: 254, description: "Exact, any case.", examples: ["buyer@example.com"] }),
+          Type.String({ maxLength: 254, description: "Exact match, any case.", examples: ["buyer@example.com"] }),
         ),
         q: Type.Optional(
           Type.String({
             maxLength: 254,
             description:
-              "The id of a session or of its payment, whole or as buyers quote it (the prefix and at least 14 characters), or the beginning of its reference or of its e-mail (any case).",
+              "Id of a session or of its payment, complete or abbreviated (the prefix and at least 14 characters), or the beginning of its reference or e-mail (any case).",
             examples: ["order-10"],
           }),
         ),
@@ -201,7 +202,7 @@ function readSessions(context: GatewayContext, checkout: Peers["checkout"]): voi
       path: "/v1/checkout-sessions/:id",
       tag,
       summary: "Read a checkout session",
-      description: "With its line items, never with its secret. It names a payment once that can be read.",
+      description: "With line items, without the secret. `payment_id` is present once the payment can be read.",
       status: 200,
       params: sessionId,
       response: SessionJson,

@@ -1,4 +1,4 @@
-// The public operations of a buyer's browser, gated by the session's secret (docs/contract.md §4 and §7).
+// Public operations for a buyer's browser, authenticated by the session's secret (docs/contract.md §4 and §7).
 import { Type } from "typebox";
 import { Environment } from "#proto/merchant/v1/merchant_pb.ts";
 import { buyerRoute, type GatewayContext } from "../auth/auth.ts";
@@ -18,7 +18,7 @@ const tag = "Checkout (browser)";
 const params = Type.Object({ id: idSchema("session", "Id of the session.") });
 const query = Type.Object({
   secret: Type.String({
-    description: "The session secret. A wrong or missing one is 404 not_found.",
+    description: "The session secret. A wrong or missing secret is 404 not_found.",
     examples: ["cs_secret_…"],
   }),
 });
@@ -31,7 +31,6 @@ const BuyerEmail = component(
   Type.Object({ customer_email: emailInput("The buyer's e-mail.") }, { additionalProperties: false }),
 );
 
-/** Adds the operations. */
 export function checkoutRoutes(
   context: GatewayContext,
   { checkout, brandingOf, payments }: Pick<Peers, "checkout" | "brandingOf" | "payments">,
@@ -45,8 +44,8 @@ export function checkoutRoutes(
       tag,
       summary: "Read a session in the buyer's browser",
       description:
-        "`render` is there while the session can be paid: it is open, and its merchant is neither suspended nor closed. An expired or " +
-        "canceled session tells its id, status, branding and merchant alone.",
+        "`render` is present while the session can be paid: it is open, and its merchant is neither suspended nor closed. An expired or " +
+        "canceled session shows only id, status, branding and merchant.",
       status: 200,
       params,
       query,
@@ -75,7 +74,7 @@ export function checkoutRoutes(
       tag,
       summary: "Confirm that the buyer has paid",
       description:
-        "Called after the processor's surface reports completion. The intent is verified with the processor. Safe to repeat: a completed session replays its payment. For a merchant who is suspended or closed, what is paid completes; what is not is canceled, which is 410.",
+        "Call it after the processor's surface reports completion. It verifies the intent with the processor. Safe to repeat: a completed session returns its payment. For a suspended or closed merchant, a paid session completes; an unpaid one is canceled with 410.",
       status: 200,
       params,
       query,
@@ -86,10 +85,10 @@ export function checkoutRoutes(
     async ({ sessionId, sessionSecret, request }) =>
       presentConfirmation(await checkout.confirmSession({ sessionId, sessionSecret, address: request.ip })),
   );
-  takeEmail(context, checkout);
+  emailRoute(context, checkout);
 }
 
-function takeEmail(context: GatewayContext, checkout: Peers["checkout"]): void {
+function emailRoute(context: GatewayContext, checkout: Peers["checkout"]): void {
   buyerRoute(
     context,
     {
@@ -97,9 +96,9 @@ function takeEmail(context: GatewayContext, checkout: Peers["checkout"]): void {
       method: "POST",
       path: buyerPaths[2],
       tag,
-      summary: "Give the buyer's e-mail",
+      summary: "Set the buyer's e-mail",
       description:
-        "For the session and its payment, before the buyer pays; a later one replaces it while the session is open. One that you gave when you created the session stays. The hosted page calls it where the branding's `email_field` is not `hidden`; a page of yours may, and need not.",
+        "Sets or replaces the e-mail of the session and its payment while the session is open. An e-mail that you set when you created the session is kept. The hosted page calls it unless the branding's `email_field` is `hidden`; your own page may call it.",
       status: 200,
       params,
       query,

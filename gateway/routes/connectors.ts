@@ -18,7 +18,7 @@ const ConnectorChange = component(
         Type.Unsafe<true>({
           type: "boolean",
           enum: [true],
-          description: "Makes it primary in place of the other one.",
+          description: "Makes this connector primary instead of the current one.",
           examples: [true],
         }),
       ),
@@ -27,7 +27,6 @@ const ConnectorChange = component(
   ),
 );
 
-/** Adds the operations. */
 export function connectorRoutes(context: GatewayContext, { connectors }: Pick<Peers, "connectors">): void {
   merchantRoute(
     context,
@@ -38,7 +37,7 @@ export function connectorRoutes(context: GatewayContext, { connectors }: Pick<Pe
       path: "/v1/merchants/me/connectors",
       tag,
       summary: "List the connectors",
-      description: "Your accounts at card processors in the key's environment. Never with their credentials.",
+      description: "Your accounts at card processors in the key's environment, without credentials.",
       status: 200,
       response: dataSchema(ConnectorJson),
     },
@@ -55,7 +54,7 @@ export function connectorRoutes(context: GatewayContext, { connectors }: Pick<Pe
       path: "/v1/merchants/me/connectors/:cid",
       tag,
       summary: "Choose the surface or make a connector primary",
-      description: "At least one field is needed.",
+      description: "At least one field is required.",
       status: 200,
       params: Type.Object({ cid: idSchema("connector", "Id of the connector.") }),
       body: ConnectorChange,

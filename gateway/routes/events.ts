@@ -1,4 +1,4 @@
-// The catalogue of event types, and what was announced to a merchant (docs/contract.md §9).
+// The catalogue of event types, and a merchant's published events (docs/contract.md §9).
 import { Type } from "typebox";
 import { type GatewayContext, merchantRoute } from "../auth/auth.ts";
 import { EventJson, EventTypeJson, presentEvent, presentEventType } from "../json/event.ts";
@@ -14,10 +14,9 @@ const eventQuery = Type.Object({
   type: Type.Optional(
     Type.String({ minLength: 1, maxLength: 64, description: "Exact match.", examples: ["payment.refunded"] }),
   ),
-  payment_id: Type.Optional(idSchema("payment", "Only those about this payment.")),
+  payment_id: Type.Optional(idSchema("payment", "Only events of this payment.")),
 });
 
-/** Adds the operations. */
 export function eventRoutes(context: GatewayContext, { webhooks }: Pick<Peers, "webhooks">): void {
   merchantRoute(
     context,
@@ -28,7 +27,7 @@ export function eventRoutes(context: GatewayContext, { webhooks }: Pick<Peers, "
       path: "/v1/merchants/me/event-types",
       tag,
       summary: "List the event types",
-      description: "The authoritative catalogue of codes that can be subscribed to.",
+      description: "The authoritative catalogue of subscribable codes.",
       status: 200,
       response: dataSchema(EventTypeJson),
     },
@@ -42,9 +41,9 @@ export function eventRoutes(context: GatewayContext, { webhooks }: Pick<Peers, "
       method: "GET",
       path: "/v1/events",
       tag,
-      summary: "List what happened",
+      summary: "List events",
       description:
-        "What was announced in the last 30 days, newest first, whether or not an endpoint was subscribed: what a server that was away reads to catch up. An event is here a moment after it happened; `test.ping` is not.",
+        "Events of the last 30 days, newest first, whether or not an endpoint was subscribed. Use it to catch up after your server was down. An event appears shortly after it happened; `test.ping` does not appear.",
       status: 200,
       query: eventQuery,
       response: logPage(EventJson),

@@ -1,19 +1,17 @@
-// /livez: the process lives. /readyz: the main job works, that is, the four services say that they can do theirs, so
-// that a session can be made as far as the whole system has to do with it; one processor's outage is no part of it. It
-// is for whoever watches from outside: a balancer that went by it would lose all gateways at once, and reads with them.
-// Asked at most once a second, however many ask here.
+// /livez: the process runs. /readyz: the four services can serve; a processor's outage does not count. /readyz is for
+// monitoring only: a balancer that used it would drop all gateways at once. Services are checked once a second at most.
 import type { FastifyInstance } from "fastify";
 import { HealthCheckResponse_ServingStatus as Status } from "#proto/grpc/health/v1/health_pb.ts";
 import { ApiError, errorAnswer } from "../failures.ts";
 import type { Peers } from "../peers.ts";
 
 const keepMs = 1_000;
-// A service that takes longer to say that it is well is not.
+// A service that takes longer is not ready.
 const checkMaxMs = 2_000;
 
 type State = Readonly<Record<string, boolean>>;
 
-/** Adds both routes. `draining` makes the gateway unready before it stops. */
+/** `draining` makes the gateway unready before it stops. */
 export function healthRoutes(app: FastifyInstance, { health }: Pick<Peers, "health">, draining: () => boolean): void {
   let latest: { at: number; state: Promise<State> } | undefined;
   const states = (): Promise<State> => {

@@ -1,4 +1,4 @@
-// What happened on a merchant's account: its API requests and its administrative acts (docs/contract.md §8).
+// The API request log and the audit log of a merchant (docs/contract.md §8).
 import { Type } from "typebox";
 import { Failure } from "#platform/values/failure.ts";
 import { type GatewayContext, merchantRoute } from "../auth/auth.ts";
@@ -11,12 +11,12 @@ const tag = "Logs";
 
 const requestQuery = Type.Object({
   ...logQuery("request"),
-  api_key_id: Type.Optional(idSchema("apiKey", "Only those of this key.")),
+  api_key_id: Type.Optional(idSchema("apiKey", "Only requests with this key.")),
   min_status: Type.Optional(
     Type.Integer({
       minimum: 100,
       maximum: 599,
-      description: "Only HTTP statuses from this one on: 400 for all errors.",
+      description: "Only requests with at least this HTTP status: 400 for all errors.",
       examples: [400],
     }),
   ),
@@ -26,16 +26,19 @@ const auditQuery = Type.Object({
   ...logQuery("event"),
   action: Type.Optional(Type.String({ maxLength: 64, description: "Exact match.", examples: ["api_key.created"] })),
   object_id: Type.Optional(
-    Type.String({ maxLength: 64, description: "Only what was done to this object.", examples: ["ak_…"] }),
+    Type.String({ maxLength: 64, description: "Only actions on this object.", examples: ["ak_…"] }),
   ),
   actor: Type.Optional(
-    Type.String({ maxLength: 64, description: "Only what this API key, or `operator`, did.", examples: ["operator"] }),
+    Type.String({
+      maxLength: 64,
+      description: "Only actions of this API key, or of `operator`.",
+      examples: ["operator"],
+    }),
   ),
 });
 
-const requestId = Type.Object({ id: idSchema("request", "The answer's `Request-Id`.") });
+const requestId = Type.Object({ id: idSchema("request", "The response's `Request-Id`.") });
 
-/** Adds the operations. */
 export function logRoutes(context: GatewayContext, { audit }: Pick<Peers, "audit">): void {
   merchantRoute(
     context,
@@ -47,7 +50,7 @@ export function logRoutes(context: GatewayContext, { audit }: Pick<Peers, "audit
       tag,
       summary: "List API requests",
       description:
-        "The requests of the key's environment in the last 30 days, newest first; without queries and bodies. A request is here within two seconds.",
+        "Requests in the key's environment in the last 30 days, newest first, without queries and bodies. A request appears within two seconds.",
       status: 200,
       query: requestQuery,
       response: logPage(ApiRequestJson),
@@ -68,7 +71,7 @@ export function logRoutes(context: GatewayContext, { audit }: Pick<Peers, "audit
       path: "/v1/merchants/me/requests/:id",
       tag,
       summary: "Read an API request",
-      description: "By the `Request-Id` that its answer carried.",
+      description: "By the `Request-Id` of its response.",
       status: 200,
       params: requestId,
       response: ApiRequestJson,
@@ -76,7 +79,7 @@ export function logRoutes(context: GatewayContext, { audit }: Pick<Peers, "audit
     },
     async ({ principal: { merchantId, environment }, params }) => {
       const { request } = await audit.getApiRequest({ requestId: params.id });
-      // The service answers for every merchant, since operators ask it too.
+      // The service returns requests of all merchants, since operators use it, too.
       if (request?.merchantId !== merchantId || request.environment !== environment) throw new Failure("NOT_FOUND");
       return presentApiRequest(request);
     },
@@ -89,9 +92,9 @@ export function logRoutes(context: GatewayContext, { audit }: Pick<Peers, "audit
       method: "GET",
       path: "/v1/merchants/me/audit-log",
       tag,
-      summary: "List who did what",
+      summary: "List the audit log",
       description:
-        "Administrative acts on keys, endpoints, connectors, profile, branding and refunds, newest first: of the key's environment, and what concerns both. An act is here a moment after it was done.",
+        "Actions on keys, endpoints, connectors, profile, branding and refunds, newest first: those in the key's environment and those that affect both. An action appears shortly after it was taken.",
       status: 200,
       query: auditQuery,
       response: logPage(AuditEntryJson),

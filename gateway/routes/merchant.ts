@@ -48,11 +48,11 @@ const ProfileChange = component(
     country: Type.Optional(
       Type.String({
         pattern: "^[A-Za-z]{2}$",
-        description: "ISO 3166-1 alpha-2; the merchant's own.",
+        description: "ISO 3166-1 alpha-2; must equal the current value.",
         examples: ["DE"],
       }),
     ),
-    currency: Type.Optional(currencyInput("ISO 4217; the merchant's own.")),
+    currency: Type.Optional(currencyInput("ISO 4217; must equal the current value.")),
   }),
 );
 
@@ -85,13 +85,12 @@ const BrandingChange = component(
     terms_url: Type.Optional(legalUrl("terms", "https://lemonbooks.example/terms")),
     privacy_url: Type.Optional(legalUrl("privacy notice", "https://lemonbooks.example/privacy")),
     email_field: Type.Optional(
-      enumSchema(emailFields, "Whether the hosted page asks for the buyer's e-mail, where you gave none."),
+      enumSchema(emailFields, "Whether the hosted page asks for the buyer's e-mail if you did not set it."),
     ),
     email_receipts: Type.Optional(enumSchema(emailReceipts, "Whether buyers get receipts by e-mail.")),
   }),
 );
 
-/** Adds the operations. */
 export function merchantRoutes(context: GatewayContext, { merchants }: Pick<Peers, "merchants">): void {
   merchantRoute(
     context,
@@ -140,7 +139,7 @@ function changeProfile(context: GatewayContext, merchants: Peers["merchants"]): 
       tag,
       summary: "Change the profile",
       description:
-        "Absent fields stay; `null` clears legal_name, phone or website. `country` and `currency` cannot be changed: the merchant's own are taken, others refused. Each environment has a profile of its own: a sandbox key changes nothing that live buyers see.",
+        "Absent fields are unchanged; `null` clears legal_name, phone or website. `country` and `currency` cannot be changed: any other value is refused. Each environment has its own profile: a sandbox key does not affect live buyers.",
       status: 200,
       body: ProfileChange,
       response: ProfileJson,
@@ -173,7 +172,7 @@ function changeBranding(context: GatewayContext, merchants: Peers["merchants"]):
       tag,
       summary: "Change the checkout branding",
       description:
-        "Absent fields stay; `null` clears a name, text, address or colour. Each environment has a branding of its own: a sandbox key changes nothing that live buyers see.",
+        "Absent fields are unchanged; `null` clears a name, text, address or colour. Each environment has its own branding: a sandbox key does not affect live buyers.",
       status: 200,
       body: BrandingChange,
       response: BrandingJson,

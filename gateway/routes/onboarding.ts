@@ -1,4 +1,4 @@
-// Onboarding applications: public, limited by address (docs/contract.md §8).
+// Onboarding applications: public, with limits per address (docs/contract.md §8).
 import { Type } from "typebox";
 import { type GatewayContext, openRoute } from "../auth/auth.ts";
 import { displayLine } from "../http/display-text.ts";
@@ -49,7 +49,6 @@ const ApplicationChange = component(
 
 const applicationId = Type.Object({ id: idSchema("application", "Id of the application.") });
 
-/** Adds the operations. */
 export function onboardingRoutes(context: GatewayContext, { applications }: Pick<Peers, "applications">): void {
   openRoute(
     context,
@@ -61,8 +60,8 @@ export function onboardingRoutes(context: GatewayContext, { applications }: Pick
       tag,
       summary: "Create a draft application",
       description:
-        "Any field may be left out until it is submitted. A draft that nobody submits is over after 30 days. " +
-        "Its id is the applicant's secret: whoever has it reads, changes and submits the draft.",
+        "Fields are optional until the application is submitted. A draft expires after 30 days. " +
+        "Keep its id secret: it allows to read, change and submit the draft.",
       status: 201,
       body: NewApplication,
       response: ApplicationJson,
@@ -87,7 +86,7 @@ export function onboardingRoutes(context: GatewayContext, { applications }: Pick
       path: "/v1/onboarding/applications/:id/submit",
       tag,
       summary: "Submit an application",
-      description: "All fields are needed. Submitting again answers the current state.",
+      description: "All fields are required. A repeat returns the current state.",
       status: 200,
       params: applicationId,
       response: ApplicationJson,
@@ -111,7 +110,7 @@ function draftRoutes(context: GatewayContext, applications: Peers["applications"
       path: "/v1/onboarding/applications/:id",
       tag,
       summary: "Read an application",
-      description: "Of one that is submitted nothing but its status: whoever has the id reads it.",
+      description: "A submitted application shows only its status, since the id is enough to read it.",
       status: 200,
       params: applicationId,
       response: ApplicationJson,
@@ -131,7 +130,7 @@ function draftRoutes(context: GatewayContext, applications: Peers["applications"
       path: "/v1/onboarding/applications/:id",
       tag,
       summary: "Change a draft application",
-      description: "Absent fields stay, `null` empties one. What is submitted cannot be changed.",
+      description: "Absent fields are unchanged; `null` clears a field. A submitted application cannot be changed.",
       status: 200,
       params: applicationId,
       body: ApplicationChange,
@@ -153,7 +152,7 @@ function draftRoutes(context: GatewayContext, applications: Peers["applications"
   );
 }
 
-/** The field as the service takes it: empty for `null`, and not at all where nothing was sent. */
+/** Empty for `null`, no field if none was sent. */
 function changed<K extends string>(name: K, value: string | null | undefined): { [P in K]?: string } {
   const fields: { [P in K]?: string } = {};
   if (value !== undefined) fields[name] = value ?? "";

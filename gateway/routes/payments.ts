@@ -13,7 +13,7 @@ import {
   referenceInput,
   searchOf,
 } from "../json/parts/input.ts";
-import { inOrder, pageOf, pageQueryOf, pageSchema, windowOf } from "../json/parts/list.ts";
+import { assertOrder, pageOf, pageQueryOf, pageSchema, windowOf } from "../json/parts/list.ts";
 import { capturedBoundQuery, capturedBounds, timeBoundQuery, timeBounds } from "../json/parts/time-bound.ts";
 import {
   captureMethodInput,
@@ -47,7 +47,7 @@ const listQuery = Type.Object({
   reference: Type.Optional(referenceFilter),
   currency: Type.Optional(currencyInput("ISO 4217, any case.")),
   connector: Type.Optional(
-    Type.String({ maxLength: 64, description: "Name of the connector, exactly.", examples: ["simulator"] }),
+    Type.String({ maxLength: 64, description: "Name of the connector, exact match.", examples: ["simulator"] }),
   ),
   ...capturedBoundQuery,
 });
@@ -58,7 +58,10 @@ const NewCapture = component(
     {
       amount: Type.Optional(
         Type.Integer({
-          ...amountSchema("Minor units; absent: all that is authorized. A part releases the rest.", 500),
+          ...amountSchema(
+            "Minor units; default: the full authorized amount. A partial capture releases the rest.",
+            500,
+          ),
           minimum: 1,
           maximum: Number.MAX_SAFE_INTEGER,
         }),
@@ -81,7 +84,7 @@ const NewPayment = component(
       payment_method: Type.String({
         pattern: "^[\\x21-\\x7e]{1,255}$",
         description:
-          "The processor's token of a card. The buyer's browser gets it from the processor: card data never comes here.",
+          "The processor's token for a card, which the buyer's browser gets from the processor. Never send card data.",
         examples: ["pm_1kd3v9q6k8m2n4p6r8t0v2x4z"],
       }),
       description: Type.Optional(Type.String({ format: displayText, maxLength: 255, examples: ["Order 1042"] })),
@@ -94,13 +97,12 @@ const NewPayment = component(
   ),
 );
 
-/** Adds the operations. */
 export function paymentRoutes(
   context: GatewayContext,
   { payments, checkout }: Pick<Peers, "payments" | "checkout">,
 ): void {
   createPayment(context, checkout);
-  endPayment(context, payments);
+  captureAndCancel(context, payments);
   merchantRoute(
     context,
     "payments:read",
@@ -110,13 +112,13 @@ export function paymentRoutes(
       path: "/v1/payments",
       tag,
       summary: "List payments",
-      description: "Newest first. `total` is exact within the filters.",
+      description: "Newest first. `total` is exact for the filters.",
       status: 200,
       query: listQuery,
       response: pageSchema(PaymentItem),
     },
     async ({ principal: { merchantId, environment }, query }) => {
-      inOrder("min_amount", query.min_amount, query.max_amount, "max_amount");
+      assertOrder("min_amount", query.min_amount, query.max_amount, "max_amount");
       const answer = await payments.listPayments({
         merchantId,
         environment,
@@ -167,7 +169,7 @@ function createPayment(context: GatewayContext, checkout: Peers["checkout"]): vo
       tag,
       summary: "Create a payment without a checkout session",
       description:
-        "Charges a card that the processor has, by its token, while the buyer is absent. `status` tells how it went: `succeeded`; `failed`, also for a card that asks for 3-D Secure (use a checkout session for those); `processing` or `pending` while the processor has not said, then a webhook tells the end. `connector_error` (502) is answered only if surely nothing was sent to the processor; whatever may have reached it is a 201. A payment that turns out never to have come to be ends `failed` with the failure code `not_processed`, and `payment.failed` is delivered.",
+        "Charges a card by the processor's token while the buyer is absent. `status` is `succeeded`, `failed`, or `processing` or `pending` until the processor reports the result; a webhook then reports the final status. A card that requires 3-D Secure fails: use a checkout session instead. The error `connector_error` (502) means that nothing reached the processor; if the request may have arrived, the response is 201. If the processor never created the payment, it ends as `failed` with the failure code `not_processed`, and `payment.failed` is delivered.",
       status: 201,
       body: NewPayment,
       response: PaymentJson,
@@ -195,8 +197,7 @@ function createPayment(context: GatewayContext, checkout: Peers["checkout"]): vo
   );
 }
 
-/** Capture and cancel. */
-function endPayment(context: GatewayContext, payments: Peers["payments"]): void {
+function captureAndCancel(context: GatewayContext, payments: Peers["payments"]): void {
   merchantRoute(
     context,
     "payments:write",
@@ -207,7 +208,7 @@ function endPayment(context: GatewayContext, payments: Peers["payments"]): void 
       tag,
       summary: "Capture a payment",
       description:
-        "Takes what is authorized of a payment with `capture_method` `manual`: all of it, or a part, which releases the rest; once, and before `capture_before`. The body may be empty. While the processor has not said, the answer is the payment without `captured_at`, and `authorization.captured` tells the end.",
+        "Captures all or part of an authorized payment with `capture_method` `manual`, once and before `capture_before`. A partial capture releases the rest. The body may be empty. Until the processor confirms, the payment has no `captured_at`; the event `authorization.captured` reports the capture.",
       status: 200,
       params: paymentId,
       body: NewCapture,
@@ -239,7 +240,7 @@ function endPayment(context: GatewayContext, payments: Peers["payments"]): void 
       tag,
       summary: "Cancel a payment",
       description:
-        "Releases an authorization that is not captured, or ends a payment that is not paid; its buyer can pay it no more. One that is canceled already is answered as it is. While the processor has not said, the answer is the payment as it is, and `authorization.canceled` tells the end of an authorization.",
+        "Releases an uncaptured authorization or ends an unpaid payment, which the buyer then cannot pay. A payment that is already canceled is returned unchanged. Until the processor confirms, the payment is returned unchanged; the event `authorization.canceled` reports the release of an authorization.",
       status: 200,
       params: paymentId,
       body: NewCancellation,

@@ -1,6 +1,5 @@
-// The ingress of processors' signed webhooks. Payments knows the account before a byte of the body is read; the body's
-// exact bytes go to payments, which verifies the signature; there is no other authentication. Not part of the public
-// API.
+// Receives processors' signed webhooks. Payments must know the account before the body is read, and verifies the
+// signature over its exact bytes. Not part of the public API.
 import { Code, ConnectError } from "@connectrpc/connect";
 import type { FastifyReply, FastifyRequest } from "fastify";
 import { callContext } from "#platform/values/call-context.ts";
@@ -12,7 +11,7 @@ import type { Peers } from "../peers.ts";
 
 // Ten times the largest event of any processor.
 const eventMaxBytes = 256 * 1024;
-// What signatures are made of or lie in.
+// Headers that carry or enter the signature.
 const passedHeaders = ["processor-signature", "stripe-signature", "content-type"] as const;
 const connectorFormat = /^[a-z0-9_-]{1,32}$/;
 const accountFormat = /^[A-Za-z0-9_-]{1,128}$/;
@@ -22,17 +21,17 @@ interface EventAddress {
   readonly externalAccountId: string;
 }
 
-/** Adds the route, with a body parser of its own: bytes, whatever the content type says. */
+/** Reads bodies as bytes, whatever the content type. */
 export function processorRoutes(
   context: Pick<GatewayContext, "app" | "addresses">,
   { payments }: Pick<Peers, "payments">,
 ): void {
   const allowEvent = (request: FastifyRequest, reply: FastifyReply, ask: () => Promise<unknown>) =>
-    context.addresses.allow("event", request, reply, () => refusedAlike(request, ask));
+    context.addresses.allow("event", request, reply, () => withUniformRefusal(request, ask));
   context.app.register((scope, _options, done) => {
     scope.removeAllContentTypeParsers();
     scope.addContentTypeParser("*", { parseAs: "buffer" }, (_request, body, done) => done(null, body));
-    // Only a body of an account that is known is read to its limit.
+    // Only the body of a known account is read up to the limit, so the refusal must not differ.
     scope.setErrorHandler(async (error) => {
       throw membersOf(error).code === "FST_ERR_CTP_BODY_TOO_LARGE" ? refusal() : error;
     });
@@ -44,7 +43,7 @@ export function processorRoutes(
         onRequest: async (request, reply) => {
           if (Number(request.headers["content-length"]) > eventMaxBytes) throw new ApiError("payload_too_large");
           const address = addressOf(request);
-          await allowEvent(request, reply, () => payments.findProcessorAccount(address).catch(passIfUnheardOf));
+          await allowEvent(request, reply, () => payments.findProcessorAccount(address).catch(ignoreUnimplemented));
         },
       },
       async (request, reply) => {
@@ -74,8 +73,8 @@ function addressOf(request: FastifyRequest): EventAddress {
   return { connector, externalAccountId: account };
 }
 
-/** What payments refuses looks all the same: nobody learns which accounts there are. */
-async function refusedAlike(request: FastifyRequest, ask: () => Promise<unknown>): Promise<void> {
+/** Makes all refusals of payments look the same: callers must not learn which accounts exist. */
+async function withUniformRefusal(request: FastifyRequest, ask: () => Promise<unknown>): Promise<void> {
   try {
     await callContext.run(request.call, ask);
   } catch (error) {
@@ -85,13 +84,13 @@ async function refusedAlike(request: FastifyRequest, ask: () => Promise<unknown>
 
 const refusedReasons = new Set<FailureReason>(["NOT_FOUND", "UNAUTHORIZED", "INVALID_BODY"]);
 
-/** 401 would invite the processor to look for a key. The connection closes as it does where the body was not read. */
+/** 401 would suggest that a key is missing. `close` matches the response to an unread body. */
 function refusal(): ApiError {
   return new ApiError("invalid_body", { headers: { connection: "close" } });
 }
 
-/** The payments service of the release before does not know the question; it looks the account up with the event. */
-function passIfUnheardOf(error: unknown): void {
+/** A payments service of the previous release lacks this call; it looks up the account with the event. */
+function ignoreUnimplemented(error: unknown): void {
   const cause = error instanceof Failure ? error.cause : undefined;
   if (!(cause instanceof ConnectError && cause.code === Code.Unimplemented)) throw error;
 }

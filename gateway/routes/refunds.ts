@@ -6,7 +6,7 @@ import { keyOrOwn, markReplay } from "../idempotency.ts";
 import { amountSchema, component, enumSchema, idSchema } from "../json/parts/field.ts";
 import { pageOf, pageQueryOf, pageSchema, windowOf } from "../json/parts/list.ts";
 import { timeBoundQuery, timeBounds } from "../json/parts/time-bound.ts";
-import { presentRefundAnswer, presentRefundItem, RefundAnswer, RefundItem, refundStatuses } from "../json/refund.ts";
+import { presentRefundItem, presentRefundResult, RefundItem, RefundResult, refundStatuses } from "../json/refund.ts";
 import { strict } from "../operation.ts";
 import type { Peers } from "../peers.ts";
 
@@ -16,7 +16,7 @@ const paymentId = Type.Object({ id: idSchema("payment", "Id of the payment.") })
 const listQuery = Type.Object({
   ...pageQueryOf("refund"),
   status: Type.Optional(enumSchema(refundStatuses, "Exact match.")),
-  payment_id: Type.Optional(idSchema("payment", "Only those of this payment.")),
+  payment_id: Type.Optional(idSchema("payment", "Only refunds of this payment.")),
   ...timeBoundQuery,
 });
 
@@ -26,7 +26,7 @@ const NewRefund = component(
     {
       amount: Type.Optional(
         Type.Integer({
-          ...amountSchema("Minor units; absent: all that is left.", 500),
+          ...amountSchema("Minor units; default: the full remaining balance.", 500),
           minimum: 1,
           maximum: Number.MAX_SAFE_INTEGER,
         }),
@@ -36,7 +36,7 @@ const NewRefund = component(
           format: displayText,
           maxLength: 255,
           description:
-            "Free text; `duplicate`, `fraudulent` and `requested_by_customer` are passed to the processor as such.",
+            "Free text. `duplicate`, `fraudulent` and `requested_by_customer` are passed to the processor as reason codes.",
           examples: ["requested_by_customer"],
         }),
       ),
@@ -45,7 +45,6 @@ const NewRefund = component(
   ),
 );
 
-/** Adds the operations. */
 export function refundRoutes(context: GatewayContext, { payments }: Pick<Peers, "payments">): void {
   createRefund(context, payments);
   merchantRoute(
@@ -78,8 +77,7 @@ export function refundRoutes(context: GatewayContext, { payments }: Pick<Peers, 
       path: "/v1/refunds",
       tag,
       summary: "List refunds",
-      description:
-        "Newest first. `total` is exact within the filters. A `payment_id` that is none of yours is `not_found`.",
+      description: "Newest first. `total` is exact for the filters. A `payment_id` that is not yours is `not_found`.",
       status: 200,
       query: listQuery,
       response: pageSchema(RefundItem),
@@ -101,7 +99,7 @@ export function refundRoutes(context: GatewayContext, { payments }: Pick<Peers, 
       path: "/v1/refunds/:id",
       tag,
       summary: "Read a refund",
-      description: "What became of it: a `pending` one ends `succeeded` or `failed`.",
+      description: "A `pending` refund ends as `succeeded` or `failed`.",
       status: 200,
       params: Type.Object({ id: idSchema("refund", "Id of the refund.") }),
       response: RefundItem,
@@ -124,11 +122,11 @@ function createRefund(context: GatewayContext, payments: Peers["payments"]): voi
       path: "/v1/payments/:id/refunds",
       tag,
       summary: "Refund a payment",
-      description: "Without an amount the full remaining balance is refunded. The body may be empty.",
+      description: "Without an amount, refunds the full remaining balance. The body may be empty.",
       status: 201,
       params: paymentId,
       body: NewRefund,
-      response: RefundAnswer,
+      response: RefundResult,
       errors: ["feature_disabled", "not_found", "not_refundable", "amount_too_large", "connector_error"],
       whileSuspended: true,
       idempotent: true,
@@ -144,7 +142,7 @@ function createRefund(context: GatewayContext, payments: Peers["payments"]): voi
         ...keyOrOwn(request),
       });
       markReplay(reply, answer.replayed);
-      return presentRefundAnswer(answer);
+      return presentRefundResult(answer);
     },
   );
 }

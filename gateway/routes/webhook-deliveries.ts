@@ -1,5 +1,5 @@
-// Deliveries to a webhook endpoint: list, read, those of a payment, retry, retry of all that failed, an endpoint's
-// health, and the synthetic test event (docs/contract.md §9).
+// Webhook deliveries: list, read, retry, retry of all failed ones, an endpoint's health and the test event
+// (docs/contract.md §9).
 import { Type } from "typebox";
 import { Failure } from "#platform/values/failure.ts";
 import { type GatewayContext, merchantRoute } from "../auth/auth.ts";
@@ -40,7 +40,7 @@ const RetryFailed = component(
       since: Type.String({
         format: moment,
         maxLength: 40,
-        description: "RFC 3339: deliveries that were queued then or later.",
+        description: "RFC 3339: deliveries that were queued at this time or later.",
         examples: ["2025-11-21T08:30:00.000Z"],
       }),
     },
@@ -50,9 +50,9 @@ const RetryFailed = component(
 
 const listQuery = Type.Object({
   ...afterQuery("delivery"),
-  status: Type.Optional(enumSchema(["pending", "delivered", "failed"], "Only this state.")),
+  status: Type.Optional(enumSchema(["pending", "delivered", "failed"], "Only deliveries in this state.")),
   event_type: Type.Optional(
-    Type.String({ maxLength: 64, description: "Only this event code.", examples: ["payment.succeeded"] }),
+    Type.String({ maxLength: 64, description: "Only deliveries of this event code.", examples: ["payment.succeeded"] }),
   ),
 });
 
@@ -61,12 +61,11 @@ const healthQuery = Type.Object({
     minimum: 60,
     maximum: 86_400,
     default: 3_600,
-    description: "How far back, seconds.",
+    description: "Length of the window, seconds.",
     examples: [3600],
   }),
 });
 
-/** Adds the operations. */
 export function webhookDeliveryRoutes(
   context: GatewayContext,
   { webhooks, payments }: Pick<Peers, "webhooks" | "payments">,
@@ -85,7 +84,7 @@ export function webhookDeliveryRoutes(
       path: "/v1/merchants/me/webhooks/:id/deliveries/:delivery_id/retry",
       tag,
       summary: "Send a delivery again",
-      description: "Puts it back into the queue, due now, with a fresh schedule.",
+      description: "Queues the delivery again, due now and with a new retry schedule.",
       status: 200,
       params: deliveryPath,
       response: Type.Object({ queued: Type.Boolean({ examples: [true] }) }),
@@ -107,7 +106,7 @@ export function webhookDeliveryRoutes(
       tag,
       summary: "Send a test event",
       description:
-        "Emits a synthetic `test.ping` to the endpoint, subscribed or not. A disabled endpoint gets none: `sent` is false.",
+        "Sends a `test.ping` to the endpoint, subscribed or not. A disabled endpoint gets no event, and `sent` is false.",
       status: 200,
       params: Type.Object({ id: endpointId }),
       response: Type.Object({ sent: Type.Boolean({ examples: [true] }) }),
@@ -129,8 +128,8 @@ function readHealth(context: GatewayContext, webhooks: Peers["webhooks"]): void 
       method: "GET",
       path: "/v1/merchants/me/webhooks/:id/health",
       tag,
-      summary: "See how an endpoint does",
-      description: "Of the deliveries that were queued in the last seconds, by default an hour.",
+      summary: "Read an endpoint's health",
+      description: "Counts the deliveries that were queued within the window, by default the last hour.",
       status: 200,
       params: Type.Object({ id: endpointId }),
       query: healthQuery,
@@ -162,7 +161,7 @@ function listPaymentDeliveries(
       path: "/v1/payments/:id/deliveries",
       tag,
       summary: "List the webhook deliveries of a payment",
-      description: "To all endpoints, also deleted ones; newest first, at most 200. Kept for 94 days.",
+      description: "Deliveries to all endpoints, including deleted ones; newest first, at most 200. Kept for 94 days.",
       status: 200,
       params: Type.Object({ id: idSchema("payment", "Id of the payment.") }),
       response: dataSchema(PaymentDeliveryJson),
@@ -190,7 +189,7 @@ function listDeliveries(context: GatewayContext, webhooks: Peers["webhooks"]): v
       tag,
       summary: "List deliveries",
       description:
-        "Newest first, all of the last 94 days: ask for more with the last id of the page as `after` until `has_more` is false.",
+        "Deliveries of the last 94 days, newest first. Pass the last id of a page as `after` until `has_more` is false.",
       status: 200,
       params: Type.Object({ id: endpointId }),
       query: listQuery,
@@ -221,7 +220,7 @@ function readDelivery(context: GatewayContext, webhooks: Peers["webhooks"]): voi
       path: "/v1/merchants/me/webhooks/:id/deliveries/:delivery_id",
       tag,
       summary: "Read a delivery with its attempts",
-      description: "What was tried, how long each step took, and what your server answered.",
+      description: "With the timing of each attempt and the response of your server.",
       status: 200,
       params: deliveryPath,
       response: DeliveryWithAttempts,
@@ -243,9 +242,9 @@ function retryFailed(context: GatewayContext, webhooks: Peers["webhooks"]): void
       method: "POST",
       path: "/v1/merchants/me/webhooks/:id/retry-failed",
       tag,
-      summary: "Send everything again that failed",
+      summary: "Retry all failed deliveries",
       description:
-        "Puts all deliveries of the endpoint back into the queue that were queued since a time and have failed, in the background. A repeat is harmless: what waits already is not queued twice.",
+        "Queues all failed deliveries of the endpoint since a time again, in the background. A repeat is safe: a pending delivery is not queued twice.",
       status: 200,
       params: Type.Object({ id: endpointId }),
       body: RetryFailed,
@@ -267,8 +266,8 @@ function retryFailed(context: GatewayContext, webhooks: Peers["webhooks"]): void
       method: "GET",
       path: "/v1/merchants/me/webhooks/:id/retry-runs/:run_id",
       tag,
-      summary: "Read how far a run has come",
-      description: "Of a retry of failed deliveries; `finished` once all of them are queued.",
+      summary: "Read the progress of a retry run",
+      description: "A run is `finished` when all failed deliveries are queued.",
       status: 200,
       params: Type.Object({ id: endpointId, run_id: runId }),
       response: RetryRunJson,

@@ -5,7 +5,7 @@ import { displayText } from "../http/display-text.ts";
 import { httpsUrl } from "../http/own-formats.ts";
 import { idempotencyOf, markReplay } from "../idempotency.ts";
 import { component, enumSchema, environmentSchema, idSchema, listValues } from "../json/parts/field.ts";
-import { mustBeOwn } from "../json/parts/input.ts";
+import { assertOwnEnvironment } from "../json/parts/input.ts";
 import { dataSchema } from "../json/parts/list.ts";
 import {
   EndpointJson,
@@ -31,12 +31,12 @@ const endpointUrl = Type.String({
 const eventCode = Type.String({
   minLength: 1,
   maxLength: 64,
-  description: `${listValues(describedEvents.map(({ code }) => code))} Also the reserved codes of the catalogue.`,
+  description: `${listValues(describedEvents.map(({ code }) => code))} Reserved codes of the catalogue are accepted, too.`,
 });
 const eventCodes = Type.Array(eventCode, {
   minItems: 1,
   maxItems: 100,
-  description: "At least one code of the catalogue; duplicates are folded.",
+  description: "At least one code of the catalogue; duplicates are removed.",
   examples: [["payment.succeeded", "payment.refunded"]],
 });
 const label = Type.String({ format: displayText, maxLength: 255, examples: ["Shop"] });
@@ -67,7 +67,6 @@ const EndpointChange = component(
   ),
 );
 
-/** Adds the operations. */
 export function webhookEndpointRoutes(context: GatewayContext, { webhooks }: Pick<Peers, "webhooks">): void {
   createEndpoint(context, webhooks);
   listEndpoints(context, webhooks);
@@ -86,7 +85,7 @@ function createEndpoint(context: GatewayContext, webhooks: Peers["webhooks"]): v
       tag,
       summary: "Register a webhook endpoint",
       description:
-        "The answer holds the signing secret, once. Under an idempotency key a repeat registers nothing and is answered 200 with the endpoint, without its secret: roll it if it was lost. Without a key the same URL is registered again, and both get every event. A merchant has at most 16 in an environment.",
+        "Only this response contains the signing secret. A repeat with the same idempotency key registers nothing and returns 200 with the endpoint but without its secret: roll a lost secret. Without a key, a repeat registers the URL again, and both endpoints get every event. A merchant has at most 16 endpoints per environment.",
       status: 201,
       body: NewEndpoint,
       response: EndpointWithSecret,
@@ -94,7 +93,7 @@ function createEndpoint(context: GatewayContext, webhooks: Peers["webhooks"]): v
       idempotent: true,
     },
     async ({ principal: { merchantId, environment }, body, request, reply }) => {
-      mustBeOwn(environment, body.environment);
+      assertOwnEnvironment(environment, body.environment);
       const { url, event_types: eventTypes, description = "" } = body;
       const input = { merchantId, environment, url, eventTypes, description, ...idempotencyOf(request) };
       const answer = await webhooks.createEndpoint(input);
@@ -114,7 +113,7 @@ function listEndpoints(context: GatewayContext, webhooks: Peers["webhooks"]): vo
       path: "/v1/merchants/me/webhooks",
       tag,
       summary: "List the webhook endpoints",
-      description: "A URL that was registered twice is listed twice, each with its own id.",
+      description: "A URL that was registered twice appears twice, with different ids.",
       status: 200,
       response: dataSchema(EndpointJson),
     },
@@ -134,7 +133,7 @@ function readEndpoint(context: GatewayContext, webhooks: Peers["webhooks"]): voi
       path: "/v1/merchants/me/webhooks/:id",
       tag,
       summary: "Read a webhook endpoint",
-      description: "Never with its signing secret: that is shown once, and can be rolled.",
+      description: "Without the signing secret, which is shown only once and can be rolled.",
       status: 200,
       params: endpointId,
       response: EndpointJson,
@@ -156,7 +155,7 @@ function changeEndpoint(context: GatewayContext, webhooks: Peers["webhooks"]): v
       tag,
       summary: "Change an endpoint",
       description:
-        "At least one field; what is absent stays. A disabled endpoint gets no new deliveries; its history stays. Deliveries that wait go to a new URL, and new event types count from the next event on.",
+        "At least one field is required; absent fields are unchanged. A disabled endpoint gets no new deliveries and keeps its history. A new URL also applies to pending deliveries; new event types apply from the next event on.",
       status: 200,
       params: endpointId,
       body: EndpointChange,
@@ -197,9 +196,9 @@ function changeEndpoint(context: GatewayContext, webhooks: Peers["webhooks"]): v
       method: "POST",
       path: "/v1/merchants/me/webhooks/:id/roll-secret",
       tag,
-      summary: "Give an endpoint a new signing secret",
+      summary: "Roll an endpoint's signing secret",
       description:
-        "Each secret before it signs on until 24 hours after it was replaced, at most the latest four: several `v1=` values in one header. Rolling again, because an answer was lost, ends none that your server may be using.",
+        "Creates a new signing secret. Previous secrets, at most the latest four, keep signing for 24 hours after they were replaced: the header then has several `v1=` values. If a response was lost, you can safely roll again: your server's current secret keeps working.",
       status: 200,
       params: endpointId,
       response: EndpointWithSecret,

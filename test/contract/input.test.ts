@@ -2,7 +2,7 @@
 // §2).
 import assert from "node:assert/strict";
 import { membersOf } from "#platform/values/unchecked.ts";
-import { wordedKeywords } from "../../gateway/http/schema-violations.ts";
+import { reportedKeywords } from "../../gateway/http/schema-violations.ts";
 import { inputRules } from "../../gateway/input-rules.ts";
 import { freshMerchant, type TestMerchant } from "../harness/merchant.ts";
 import { stack } from "../harness/stack.ts";
@@ -117,7 +117,7 @@ test("whatever a request's schema asks for has words of its own in a refusal", (
   const keywords = new Set(api.document.requestSchemas().flatMap(keywordsOf));
   assert.ok(keywords.has("minProperties") && keywords.has("pattern"));
   assert.deepEqual(
-    [...keywords].filter((keyword) => !plain.has(keyword) && !wordedKeywords.includes(keyword)),
+    [...keywords].filter((keyword) => !plain.has(keyword) && !reportedKeywords.includes(keyword)),
     [],
   );
 });
@@ -164,7 +164,7 @@ test("escape characters and overrides of the writing direction are refused in ev
     for (const bad of ["Lemon\u001b[31m", "Lemon \u202eskooB", "Lemon \u2067Books", "Lemon\u009bBooks"]) {
       const sent = { ...(operation === "createRefund" && { path }), body: { ...body, [field]: bad } };
       const answer = await api.refused(operation, 400, "invalid_body", sent);
-      const problem = "must hold no control characters and no embeddings or overrides of direction";
+      const problem = "must not contain control characters or direction embeddings or overrides";
       assert.deepEqual(answer.at("error.details"), [{ field, problem }], operation);
     }
   }

@@ -289,7 +289,7 @@ test("what does not speak as Tollbooth does is an error, and the key goes nowher
   }
   proxy.trouble("deep answer");
   const deep = await failure(troubled.payments.get("pay_x"));
-  assert.ok(deep instanceof UnexpectedAnswerError && deep.message.endsWith("is no JSON of Tollbooth's"), deep.message);
+  assert.ok(deep instanceof UnexpectedAnswerError && deep.message.endsWith("is not Tollbooth's JSON"), deep.message);
   proxy.trouble("deep refusal");
   assert.ok((await failure(troubled.payments.get("pay_x"))) instanceof UnexpectedAnswerError);
   proxy.trouble("half an answer", "half an answer", "half an answer");

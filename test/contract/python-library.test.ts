@@ -74,7 +74,7 @@ guarantee("a merchant's day: create, pay, a verified webhook, read, refund; no s
   const input = { body: delivery.body.toString(), header, secret };
   assert.deepEqual(await scene("webhook", input), ["PaymentSucceededEvent", "payment.succeeded", payment_id]);
   const forged = await scene("webhook", { ...input, body: `${input.body} ` }).catch((error) => String(error));
-  assert.match(String(forged), /SignatureVerificationError: .*no v1 signature fits/);
+  assert.match(String(forged), /SignatureVerificationError: .*no v1 signature matches/);
 });
 
 guarantee("a list is every object once, and one page at a time", async () => {

@@ -39,7 +39,7 @@ const libraryNames: Readonly<Record<string, readonly string[]>> = {
   typing: ["Any", "ClassVar", "Literal", "Mapping", "Sequence", "TypedDict", "Union"],
   ".._answer": ["TollboothObject"],
   ".._caller": ["Caller"],
-  ".._given": ["NOT_GIVEN", "NotGiven", "given", "path_of"],
+  ".._request": ["NOT_GIVEN", "NotGiven", "fields_of", "path_of"],
   ".._page": ["Page"],
 };
 
@@ -150,12 +150,12 @@ function bodyExpression(fields: readonly Field[]): string {
   const clearable = fields.filter((field) => field.isClearable && !field.isRequired);
   const entries = fields.map(({ name }) => `"${name}": ${argumentName(name)}`);
   const keeps = clearable.length > 0 ? `, (${clearable.map(({ name }) => `"${name}", `).join("")})` : "";
-  const line = `given({${entries.join(", ")}}${keeps.replace(/, \)$/, clearable.length > 1 ? ")" : ",)")})`;
+  const line = `fields_of({${entries.join(", ")}}${keeps.replace(/, \)$/, clearable.length > 1 ? ")" : ",)")})`;
   if (line.length < 80) return line;
   const lines = entries.map((each) => `                    ${each},\n`).join("");
   const kept = clearable.map(({ name }) => `                    "${name}",\n`).join("");
   const more = kept === "" ? "" : `                (\n${kept}                ),\n`;
-  return `given(\n                {\n${lines}                },\n${more}            )`;
+  return `fields_of(\n                {\n${lines}                },\n${more}            )`;
 }
 
 function returned({ id, result }: ClientOperation): string {

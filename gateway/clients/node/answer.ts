@@ -1,25 +1,24 @@
-// Answers as objects: read from their bytes, unknown fields kept, secret ones hidden from whoever only prints them.
+// Parses responses to objects with all fields; printing an object hides its secret fields.
 import { UnexpectedAnswerError } from "./errors.ts";
 import { secretFields } from "./gen/contract.ts";
 import { parseJson } from "./json.ts";
 
-/** About the answer that a result came with. */
+/** About the response of a result. */
 export interface AnswerFacts {
   readonly status: number;
-  /** Names the request in Tollbooth's logs. */
+  /** Id of the request in Tollbooth's logs. */
   readonly requestId: string | undefined;
-  /** It is the stored answer of an earlier request with the same idempotency key. */
+  /** True for the stored response of an earlier request with the same idempotency key. */
   readonly isReplay: boolean;
 }
 
 const factsOf = new WeakMap<object, AnswerFacts>();
 
-/** What is known of a result's answer; undefined for what no call of this library returned. */
+/** About the response of a result; undefined for an object that this library did not return. */
 export function answerOf(result: object): AnswerFacts | undefined {
   return factsOf.get(result);
 }
 
-/** Remembers it. */
 export function keepFacts(result: object, status: number, headers: Headers): void {
   factsOf.set(result, {
     status,
@@ -28,7 +27,7 @@ export function keepFacts(result: object, status: number, headers: Headers): voi
   });
 }
 
-/** The JSON of an answer. @throws UnexpectedAnswerError for anything else, and for numbers that would lose digits. */
+/** @throws UnexpectedAnswerError for invalid JSON, and for numbers that would lose digits. */
 export function parseAnswer(bytes: Uint8Array, status: number, headers: Headers): unknown {
   const facts = { code: "unexpected_answer", status, requestId: headers.get("request-id") ?? undefined };
   try {
@@ -37,9 +36,9 @@ export function parseAnswer(bytes: Uint8Array, status: number, headers: Headers)
       hide(value);
     });
   } catch (error) {
-    const what = error instanceof RangeError ? "has a number beyond 2^53" : "is no JSON of Tollbooth's";
-    // Without the cause: its message quotes the text, which may hold a secret.
-    throw new UnexpectedAnswerError(`the answer of HTTP ${status} ${what}`, facts);
+    const problem = error instanceof RangeError ? "has a number beyond 2^53" : "is not Tollbooth's JSON";
+    // Without the cause: its message quotes the text, which may contain a secret.
+    throw new UnexpectedAnswerError(`the response (HTTP ${status}) ${problem}`, facts);
   }
 }
 
@@ -49,7 +48,7 @@ function losesDigits(value: unknown): boolean {
 
 const inspect = Symbol.for("nodejs.util.inspect.custom");
 
-/** Has `console.log` and `util.inspect` show the object without its secrets; JSON and reading have them. */
+/** `console.log` and `util.inspect` hide the secrets; JSON and field access keep them. */
 function hide(value: object): void {
   if (!Object.keys(value).some((name) => secretFields.has(name))) return;
   const shown = (_depth: number, options: object, show: (value: unknown, options: object) => string) => {

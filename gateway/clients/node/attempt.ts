@@ -1,4 +1,4 @@
-// One try of a request, bounded in time and size. A redirect is an error: the key goes nowhere but to the base URL.
+// Sends a request once, with limits of time and size. A redirect is an error: the key is sent to the base URL only.
 import { ConnectionFailedError, TimedOutError, UnexpectedAnswerError } from "./errors.ts";
 import type { Settings } from "./settings.ts";
 
@@ -16,18 +16,16 @@ export interface WireAnswer {
 }
 
 /**
- * @throws ConnectionFailedError, or TimedOutError, when no whole answer came; the caller's reason when its signal said
- * so
+ * @throws ConnectionFailedError or TimedOutError without a complete response, or the reason of the caller's signal
  */
-export async function tryOnce(
+export async function sendOnce(
   settings: Pick<Settings, "fetch" | "answerBytesMax">,
   { method, url, headers, body }: WireRequest,
   timeoutMs: number,
   signal: AbortSignal | undefined,
 ): Promise<WireAnswer> {
   const ending = new AbortController();
-  const late = new Error("late");
-  const timer = setTimeout(() => ending.abort(late), timeoutMs);
+  const timer = setTimeout(() => ending.abort(), timeoutMs);
   const stop = () => ending.abort(signal?.reason);
   signal?.addEventListener("abort", stop, { once: true });
   try {
@@ -45,19 +43,19 @@ export async function tryOnce(
     if (signal?.aborted) throw signal.reason;
     if (error instanceof UnexpectedAnswerError) throw error;
     if (ending.signal.aborted) {
-      throw new TimedOutError(`no whole answer came in ${Math.round(timeoutMs)} ms`, { code: "timed_out" });
+      throw new TimedOutError(`no complete response within ${Math.round(timeoutMs)} ms`, { code: "timed_out" });
     }
     throw new ConnectionFailedError("the connection failed", { code: "connection_failed", cause: error });
   } finally {
     clearTimeout(timer);
     signal?.removeEventListener("abort", stop);
-    // Ends what of an answer was not read, so that no connection waits for it.
+    // Aborts an unread response, which would block its connection.
     ending.abort();
   }
 }
 
 function redirected(status: number): UnexpectedAnswerError {
-  const message = `the base URL answers with a redirect (HTTP ${status}), which is not followed: give the final one`;
+  const message = `the base URL redirects (HTTP ${status}), which is not followed: set baseUrl to the target`;
   return new UnexpectedAnswerError(message, { code: "unexpected_answer", status });
 }
 
@@ -69,7 +67,7 @@ async function bytesOf(response: Response, { answerBytesMax }: Pick<Settings, "a
     size += chunk.value.byteLength;
     if (size > answerBytesMax) {
       const facts = { code: "unexpected_answer", status: response.status };
-      throw new UnexpectedAnswerError(`the answer has more than ${answerBytesMax} bytes`, facts);
+      throw new UnexpectedAnswerError(`the response has more than ${answerBytesMax} bytes`, facts);
     }
     chunks.push(chunk.value);
   }

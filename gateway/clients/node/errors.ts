@@ -1,15 +1,13 @@
-// What can go wrong, by class. An error tells what the API told, and never a key, a secret or a value that was sent.
+// Error classes. An error contains the API's message, but never a key, a secret or a value that was sent.
 import type { ErrorCode } from "./gen/contract.ts";
 import { membersOf } from "./members.ts";
 
-/** A field that is wrong, with the form that is wanted. */
 export interface FieldProblem {
-  /** Its path in your own names, such as `metadata.order`; empty: the body as a whole. */
+  /** Path such as `metadata.order`; empty for the body as a whole. */
   field: string;
   problem: string;
 }
 
-/** What is known besides the message. */
 export interface ErrorFacts {
   code: ErrorCode;
   status?: number | undefined;
@@ -19,20 +17,20 @@ export interface ErrorFacts {
   cause?: unknown;
 }
 
-/** Everything that this library throws when a call fails; mistakes of the calling code are a TypeError. */
+/** Base class of all errors of failed calls. Mistakes of the calling code are a TypeError. */
 export class TollboothError extends Error {
   override readonly name: string = "TollboothError";
-  /** What to act on: the API's code, or `connection_failed`, `timed_out`, `unexpected_answer`, `signature_invalid`. */
+  /** The API's code, or `connection_failed`, `timed_out`, `unexpected_answer`, `signature_invalid`. */
   readonly code: ErrorCode;
-  /** HTTP status; undefined without an answer. */
+  /** HTTP status; undefined without a response. */
   readonly status: number | undefined;
-  /** Names the request in Tollbooth's logs; tell it to support. */
+  /** Id of the request in Tollbooth's logs. Quote it to support. */
   readonly requestId: string | undefined;
-  /** The wrong fields, of `invalid_body`. */
+  /** The invalid fields of `invalid_body`. */
   readonly details: readonly FieldProblem[];
-  /** How long to wait before the same request makes sense again, where that was told. */
+  /** From Retry-After. */
   readonly retryAfterSeconds: number | undefined;
-  /** How often the request was sent. */
+  /** Number of attempts. */
   attempts = 1;
 
   constructor(message: string, facts: ErrorFacts) {
@@ -45,7 +43,7 @@ export class TollboothError extends Error {
   }
 }
 
-/** The request breaks a rule (400, 405, 413, 415 and the like): mend it; `details` names the fields. */
+/** The request is invalid (400, 405, 413, 415 and the like): correct it; `details` lists the fields. */
 export class InvalidRequestError extends TollboothError {
   override readonly name = "InvalidRequestError";
 }
@@ -53,19 +51,19 @@ export class InvalidRequestError extends TollboothError {
 export class AuthenticationError extends TollboothError {
   override readonly name = "AuthenticationError";
 }
-/** The key lacks the scope, or something is switched off for the merchant (403). */
+/** The key lacks the scope, or a feature is disabled for the merchant (403). */
 export class PermissionDeniedError extends TollboothError {
   override readonly name = "PermissionDeniedError";
 }
-/** There is no such object for this key (404). */
+/** The object does not exist for this key (404). */
 export class NotFoundError extends TollboothError {
   override readonly name = "NotFoundError";
 }
-/** The idempotency key is in use by a request that goes on (409), or was used for another one (422). */
+/** The idempotency key is used by a request in progress (409), or was used for a different request (422). */
 export class ConflictError extends TollboothError {
   override readonly name = "ConflictError";
 }
-/** A valid request that the state of things refuses (402, 410, 422): too much to refund, a blocked payment … */
+/** The request is valid but the current state does not allow it (402, 410, 422), e.g. `amount_too_large`. */
 export class RefusedError extends TollboothError {
   override readonly name = "RefusedError";
 }
@@ -73,35 +71,35 @@ export class RefusedError extends TollboothError {
 export class RateLimitError extends TollboothError {
   override readonly name = "RateLimitError";
 }
-/** The card processor could not be asked (502): no money has moved. */
+/** The card processor could not be reached (502): no money has moved. */
 export class ConnectorError extends TollboothError {
   override readonly name = "ConnectorError";
 }
-/** Tollbooth itself is in trouble (500, 503 and other 5xx). */
+/** Tollbooth failed (500, 503 and other 5xx). */
 export class ServiceError extends TollboothError {
   override readonly name = "ServiceError";
 }
-/** No whole answer came: whether the request was carried out is unknown. */
+/** No complete response: it is unknown whether the request was carried out. */
 export class ConnectionFailedError extends TollboothError {
   override readonly name: string = "ConnectionFailedError";
 }
-/** The time was over. */
+/** The time limit was reached. */
 export class TimedOutError extends ConnectionFailedError {
   override readonly name = "TimedOutError";
 }
-/** What answered does not speak as Tollbooth does: a redirect, no JSON, too much of it. */
+/** The response is not Tollbooth's: a redirect, not JSON, or too large. */
 export class UnexpectedAnswerError extends TollboothError {
   override readonly name = "UnexpectedAnswerError";
 }
-/** A webhook that is not to be believed; the message says why, without the secret. */
+/** The webhook could not be verified; the message has the cause, without the secret. */
 export class SignatureVerificationError extends TollboothError {
   override readonly name = "SignatureVerificationError";
 }
 
 /**
- * The error that an answer stands for.
- * @param body as parsed; anything but the API's envelope is an unexpected one
- * @param apiKey that was sent: a server that tells it back, as a debugging proxy may, puts it into no error
+ * Converts an error response.
+ * @param body parsed, with or without the API's envelope
+ * @param apiKey is removed from the error: a debugging proxy, for example, may echo it
  */
 export function errorOf(status: number, headers: Headers, body: unknown, apiKey?: string): TollboothError {
   const redact = (text: string) => withoutSecrets(text, apiKey);
@@ -110,7 +108,7 @@ export function errorOf(status: number, headers: Headers, body: unknown, apiKey?
   const envelope = membersOf(membersOf(body).error);
   const retryAfterSeconds = secondsOf(headers.get("retry-after"));
   if (typeof envelope.code !== "string" || typeof envelope.message !== "string") {
-    const what = `what answered was not Tollbooth: HTTP ${status} without its error envelope`;
+    const what = `the response is not Tollbooth's: HTTP ${status} without its error envelope`;
     const isDown = status >= 500 || status === 429;
     const facts = { code: "unexpected_answer", status, requestId, retryAfterSeconds };
     return isDown ? new ServiceError(what, facts) : new UnexpectedAnswerError(what, facts);
@@ -141,7 +139,7 @@ function kindOf(code: string, status: number): ErrorKind {
   return byStatus[status] ?? InvalidRequestError;
 }
 
-// Keys, signing secrets and sessions' secrets, whosever they are.
+// API keys, signing secrets and session secrets of any owner.
 const secrets = /(?:sk_(?:test|live)|whsec|cs_secret)_[\w-]+/g;
 
 function withoutSecrets(text: string, apiKey: string | undefined): string {
@@ -158,7 +156,7 @@ function detailsOf(value: unknown, redact: (text: string) => string): FieldProbl
   });
 }
 
-/** Seconds of a Retry-After; a date is read by the machine's clock. */
+/** Seconds of a Retry-After; a date is relative to the system clock. */
 function secondsOf(text: string | null): number | undefined {
   if (text === null) return undefined;
   if (/^\d{1,6}$/.test(text)) return Number(text);

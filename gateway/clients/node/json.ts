@@ -1,10 +1,9 @@
-// JSON that somebody else wrote: parsed, and no deeper than anything of Tollbooth's is, so that neither this library
-// nor whoever walks over its results runs out of stack.
+// Parses untrusted JSON with a depth limit, so recursive code over the results cannot overflow the stack.
 
-// Nothing that the API answers is deeper than a handful.
+// The API's responses have only a few levels.
 const depthMax = 100;
 
-/** @param visit at each value that has members. @throws SyntaxError for anything but JSON, and for what is too deep */
+/** @param visit called for each object and array. @throws SyntaxError for invalid JSON, or JSON that is too deep */
 export function parseJson(text: string, visit: (value: object) => void = () => undefined): unknown {
   const parsed: unknown = JSON.parse(text);
   let level = [parsed].filter(hasMembers);

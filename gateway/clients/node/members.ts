@@ -1,8 +1,8 @@
-// What came from outside and nobody has checked yet: its members, as unknown.
+// Typed access to unchecked external data.
 
 export type Members = Readonly<Record<string, unknown>>;
 
-/** The members of an object or a list; anything else has none. */
+/** Members of an object or array; empty for other values. */
 export function membersOf(value: unknown): Members {
   return typeof value === "object" && value !== null ? { ...value } : {};
 }

@@ -1,15 +1,14 @@
-// Lists: awaited, a list is its first page; iterated, it is every object of every page.
+// A list yields its first page when awaited, and every object of all pages when iterated.
 import type { Members } from "./members.ts";
 
-/** How a list is read on: behind its last object, by its offset, or it is one page. */
+/** How to request the next page: by the last object's id, by offset, or there is only one page. */
 export type Paging = "after" | "offset" | "none";
 
-/** A page. */
 export class Page<T> {
   readonly data: readonly T[];
-  /** Whether further ones follow. */
+  /** Whether more objects follow. */
   readonly has_more: boolean;
-  /** All there are within the filters; undefined where that is not counted. */
+  /** Number of objects that match the filters; undefined if the list does not count them. */
   readonly total: number | undefined;
   readonly #next: List<T> | undefined;
 
@@ -20,13 +19,13 @@ export class Page<T> {
     this.has_more = next !== undefined;
   }
 
-  /** The page that follows; undefined behind the last one. */
+  /** Undefined after the last page. */
   async nextPage(): Promise<Page<T> | undefined> {
     return await this.#next;
   }
 }
 
-/** A list that is asked for when it is awaited or iterated. */
+/** A list that is requested when it is awaited or iterated. */
 export class List<T> implements PromiseLike<Page<T>>, AsyncIterable<T> {
   readonly #read: () => Promise<Page<T>>;
 
@@ -42,7 +41,6 @@ export class List<T> implements PromiseLike<Page<T>>, AsyncIterable<T> {
     return this.#read().then(onPage, onError);
   }
 
-  /** Page after page. */
   async *pages(): AsyncGenerator<Page<T>, void, undefined> {
     for (let page: Page<T> | undefined = await this; page !== undefined; page = await page.nextPage()) yield page;
   }
@@ -52,7 +50,7 @@ export class List<T> implements PromiseLike<Page<T>>, AsyncIterable<T> {
   }
 }
 
-/** The query of the page that follows; undefined behind the last one. Every step leads on, so that a loop ends. */
+/** Query of the next page; undefined after the last one. Each query advances, so iteration always ends. */
 export function nextQuery(query: Members, body: Members, paging: Paging): Members | undefined {
   const data = Array.isArray(body.data) ? body.data : [];
   const last: unknown = data.at(-1);

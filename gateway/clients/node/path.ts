@@ -1,17 +1,17 @@
-// Paths, queries and bodies on their way out: what would not arrive as it was meant is refused here.
+// Builds paths, queries and bodies, and refuses values that would not arrive unchanged.
 
-/** A path with ids in it. An empty one would turn `GET /v1/payments/{id}` into the list. */
+/** A path with ids. An empty id would turn `GET /v1/payments/{id}` into the list. */
 export function path(parts: TemplateStringsArray, ...ids: readonly unknown[]): string {
-  return parts.reduce((made, literal, i) => {
+  return parts.reduce((prefix, literal, i) => {
     const id = ids[i - 1];
     if (typeof id !== "string" || !/^[\w-]+$/.test(id)) {
-      throw new TypeError(`the id behind ${made} must be a text of letters, digits, _ and -`);
+      throw new TypeError(`the id after ${prefix} must be a string of letters, digits, _ and -`);
     }
-    return made + encodeURIComponent(id) + literal;
+    return prefix + encodeURIComponent(id) + literal;
   });
 }
 
-/** `?name=value…`; what is undefined is left out. */
+/** `?name=value…` without undefined values. */
 export function queryText(query: object | undefined): string {
   const search = new URLSearchParams();
   for (const [name, value] of Object.entries(query ?? {})) {
@@ -23,7 +23,7 @@ export function queryText(query: object | undefined): string {
   return text === "" ? "" : `?${text}`;
 }
 
-/** JSON; numbers that JSON or the API would change on the way are refused. */
+/** JSON. Refuses numbers that JSON cannot represent exactly. */
 export function bodyText(body: object): string {
   return JSON.stringify(body, (name, value: unknown) => {
     checkValue(name, value);
@@ -33,11 +33,11 @@ export function bodyText(body: object): string {
 
 function checkValue(name: string, value: unknown): void {
   if (typeof value === "bigint" || (typeof value === "number" && !Number.isFinite(value))) {
-    throw new TypeError(`${name} must be a number that JSON has`);
+    throw new TypeError(`${name} must be a finite number`);
   }
   if (Number.isInteger(value) && !Number.isSafeInteger(value)) {
     throw new TypeError(
-      `${name} must be at most ${Number.MAX_SAFE_INTEGER}: beyond that numbers lose their last digits`,
+      `${name} must be at most ${Number.MAX_SAFE_INTEGER}: larger numbers lose precision`,
     );
   }
 }

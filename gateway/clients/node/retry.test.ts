@@ -2,33 +2,33 @@ import assert from "node:assert/strict";
 import fc from "fast-check";
 import { suite } from "../../../test/harness/suite.ts";
 import { ConnectionFailedError, errorOf, TimedOutError, type TollboothError } from "./errors.ts";
-import { pauseBefore, type Standing } from "./retry.ts";
+import { pauseBefore, type RetryState } from "./retry.ts";
 
-const test = suite("Node library: tries");
+const test = suite("Node library: retries");
 
-const standing: Standing = { attempts: 1, maxRetries: 2, isRepeatable: true, leftMs: 60_000, random: 0.5 };
+const state: RetryState = { attempts: 1, maxRetries: 2, isRepeatable: true, leftMs: 60_000, random: 0.5 };
 const errorWith = (status: number, headers: Record<string, string> = {}) =>
   errorOf(status, new Headers(headers), { error: { code: "some_code", message: "words" } });
 const lost = new ConnectionFailedError("lost", { code: "connection_failed" });
 
-test("of all answers only 409, 429, 502 and 503 are followed by another try", () => {
+test("retries 409, 429, 502 and 503 only", () => {
   for (let status = 400; status < 600; status++) {
-    const isTried = pauseBefore(errorWith(status), standing) !== undefined;
-    assert.equal(isTried, [409, 429, 502, 503].includes(status), String(status));
+    const isRetried = pauseBefore(errorWith(status), state) !== undefined;
+    assert.equal(isRetried, [409, 429, 502, 503].includes(status), String(status));
   }
 });
 
-test("a lost connection is followed by another try only where nothing is done twice", () => {
+test("retries a lost connection only if the request is repeatable", () => {
   const late = new TimedOutError("late", { code: "timed_out" });
   const page = errorOf(502, new Headers(), undefined);
   for (const error of [lost, late, page]) {
-    assert.notEqual(pauseBefore(error, standing), undefined);
-    assert.equal(pauseBefore(error, { ...standing, isRepeatable: false }), undefined);
+    assert.notEqual(pauseBefore(error, state), undefined);
+    assert.equal(pauseBefore(error, { ...state, isRepeatable: false }), undefined);
   }
-  assert.notEqual(pauseBefore(errorWith(503), { ...standing, isRepeatable: false }), undefined);
+  assert.notEqual(pauseBefore(errorWith(503), { ...state, isRepeatable: false }), undefined);
 });
 
-test("there are no more tries than were allowed, no pause is longer than the time that is left, and each may double", () => {
+test("bounds retries by their number and the remaining time, with exponential pauses", () => {
   const errors: readonly TollboothError[] = [lost, errorWith(503), errorWith(429, { "retry-after": "7" })];
   fc.assert(
     fc.property(
@@ -48,7 +48,7 @@ test("there are no more tries than were allowed, no pause is longer than the tim
   );
 });
 
-test("Retry-After is read as seconds and as a date, and nonsense is passed over", () => {
+test("reads Retry-After as seconds or a date and ignores other values", () => {
   const inAMinute = new Date(Date.now() + 60_000).toUTCString();
   assert.equal(errorWith(429, { "retry-after": "7" }).retryAfterSeconds, 7);
   assert.ok(Number(errorWith(429, { "retry-after": inAMinute }).retryAfterSeconds) > 50);

@@ -1,36 +1,35 @@
-// Whether a failed request is sent again, and when (docs/contract.md §2): pure, so that it is tested without waiting.
+// Decides whether and when a failed request is retried (docs/contract.md §2).
 import { ConnectionFailedError, type TollboothError } from "./errors.ts";
 
-/** Only these invite the same request again. */
-const inviting = new Set([409, 429, 502, 503]);
-/** The first pause is at most this; each may be twice as long as the one before. */
+const retryableStatuses = new Set([409, 429, 502, 503]);
+/** Limit of the first pause; the limit doubles with each attempt. */
 const pauseMs = 500;
 const pauseMsMax = 8_000;
 
-export interface Standing {
-  /** How often it was sent, 1 or more. */
+export interface RetryState {
+  /** Attempts so far, 1 or more. */
   readonly attempts: number;
   readonly maxRetries: number;
-  /** A GET, or under an idempotency key: done once however often it arrives. */
+  /** A GET or a request with an idempotency key: a repeat has no further effect. */
   readonly isRepeatable: boolean;
-  /** What is left of the time for all tries. */
+  /** Rest of the time for all attempts. */
   readonly leftMs: number;
   /** From 0 to 1. */
   readonly random: number;
 }
 
-/** How long to wait before the next try; undefined: it is not tried again. */
-export function pauseBefore(error: TollboothError, standing: Standing): number | undefined {
-  if (standing.attempts > standing.maxRetries || !mayRepeat(error, standing.isRepeatable)) return undefined;
-  const jitter = standing.random * Math.min(pauseMs * 2 ** (standing.attempts - 1), pauseMsMax);
+/** Milliseconds to wait before the next attempt; undefined: no retry. */
+export function pauseBefore(error: TollboothError, state: RetryState): number | undefined {
+  if (state.attempts > state.maxRetries || !mayRetry(error, state.isRepeatable)) return undefined;
+  const jitter = state.random * Math.min(pauseMs * 2 ** (state.attempts - 1), pauseMsMax);
   const pause = (error.retryAfterSeconds ?? 0) * 1000 + jitter;
-  // Whoever waits for longer than his time waits for nothing.
-  return pause < standing.leftMs ? pause : undefined;
+  // A pause beyond the remaining time would be in vain.
+  return pause < state.leftMs ? pause : undefined;
 }
 
-function mayRepeat(error: TollboothError, isRepeatable: boolean): boolean {
+function mayRetry(error: TollboothError, isRepeatable: boolean): boolean {
   if (error instanceof ConnectionFailedError) return isRepeatable;
-  if (error.status === undefined || !inviting.has(error.status)) return false;
-  // A proxy's own 502 says nothing of whether the request came through.
+  if (error.status === undefined || !retryableStatuses.has(error.status)) return false;
+  // A proxy's own 502 does not show whether the request arrived.
   return isRepeatable || error.code !== "unexpected_answer";
 }

@@ -9,7 +9,6 @@ const test = suite("Node library: settings, pages and requests");
 
 const apiKey = `sk_test_${"k".repeat(46)}`;
 
-/** Why it cannot be made. */
 function refusal(options: object): string {
   try {
     Reflect.construct(Tollbooth, [options]);
@@ -17,10 +16,10 @@ function refusal(options: object): string {
     if (error instanceof TypeError) return `${inspect(error, { depth: 9 })}`;
     throw error;
   }
-  throw new Error("it was made");
+  throw new Error("the client was created");
 }
 
-test("the key goes over https, or to this machine", () => {
+test("accepts https base URLs, and http for localhost only", () => {
   const good = ["https://pay.example", "https://pay.example/tollbooth/", "http://localhost:8080", "http://127.0.0.1:1"];
   for (const baseUrl of [...good, "http://[::1]:8080", "http://shop.localhost"]) new Tollbooth({ apiKey, baseUrl });
   const bad = [
@@ -33,7 +32,7 @@ test("the key goes over https, or to this machine", () => {
   for (const baseUrl of [...bad, ...unclear]) assert.match(refusal({ apiKey, baseUrl }), /baseUrl must/, baseUrl);
 });
 
-test("no refusal and no printed client shows the key", () => {
+test("never shows the key in an error or a printed client", () => {
   const broken = `${apiKey}\n`;
   const texts = [
     refusal({ apiKey: broken, baseUrl: "https://pay.example" }),
@@ -46,7 +45,6 @@ test("no refusal and no printed client shows the key", () => {
   for (const text of texts) assert.ok(!text.includes(apiKey), text);
 });
 
-/** What is sent for a call. */
 async function sentFor(
   call: (tollbooth: Tollbooth) => PromiseLike<unknown>,
 ): Promise<{ url: string; init: RequestInit }> {
@@ -66,7 +64,7 @@ async function sentFor(
   return first;
 }
 
-test("a request has the key, the version and its key of idempotency, and follows no redirect", async () => {
+test("sends key, version and idempotency key, and follows no redirect", async () => {
   const { url, init } = await sentFor((tollbooth) =>
     tollbooth.refunds.create("pay_1", { amount: 5, reason: undefined }, { idempotencyKey: "order 7" }),
   );
@@ -81,7 +79,7 @@ test("a request has the key, the version and its key of idempotency, and follows
   assert.equal(list.init.body, undefined);
 });
 
-test("what would not arrive as it was meant is not sent", async () => {
+test("refuses arguments that would not arrive unchanged", async () => {
   const wrong: ((tollbooth: Tollbooth) => PromiseLike<unknown>)[] = [
     (tollbooth) => tollbooth.payments.get(""),
     (tollbooth) => tollbooth.payments.get("../merchants/me"),
@@ -95,7 +93,7 @@ test("what would not arrive as it was meant is not sent", async () => {
   for (const call of wrong) await assert.rejects(async () => await sentFor(call), TypeError);
 });
 
-test("a list is read on behind its last object, by its offset, or not at all, and every step leads on", () => {
+test("requests the next page by last id or by offset, and always advances", () => {
   const data = [{ id: "pay_2" }, { id: "pay_1" }];
   const more = { data, has_more: true, next_cursor: 4, total: 9 };
   assert.deepEqual(nextQuery({ limit: 2, offset: 2 }, more, "after"), { limit: 2, after: "pay_1" });
@@ -108,7 +106,7 @@ test("a list is read on behind its last object, by its offset, or not at all, an
   assert.equal(nextQuery({}, { data, has_more: false, next_cursor: 0 }, "offset"), undefined);
 });
 
-test("an error says every wrong field with what is wanted, the code, the status and the request", () => {
+test("an error message contains all invalid fields, the code, the status and the request id", () => {
   const details = [
     { field: "amount", problem: "must be at least 1" },
     { field: "", problem: "must be an object" },

@@ -1,40 +1,40 @@
-// What a client is told, checked once. The key stays here: no message and no printed object shows it.
+// Checks a client's options once. No message and no printed object contains the key.
 import process from "node:process";
 import { version } from "./gen/contract.ts";
 
-/** Time as the library sees it; a test brings its own and does not wait. */
+/** Replaceable in tests. */
 export interface Clock {
-  /** Milliseconds, never going back. */
+  /** Monotonic milliseconds. */
   now(): number;
-  /** Resolves after the time, and rejects when the signal says so. */
+  /** Resolves after the time, or rejects when the signal aborts. */
   sleep(ms: number, signal?: AbortSignal): Promise<void>;
 }
 
 export interface TollboothOptions {
-  /** `sk_test_…` or `sk_live_…`; only onboarding works without one. */
+  /** `sk_test_…` or `sk_live_…`; only onboarding works without a key. */
   apiKey?: string | undefined;
-  /** Where your Tollbooth is: https, or http on this machine. A path before `/v1` is kept. */
+  /** URL of your Tollbooth: https, or http on localhost. A path before `/v1` is kept. */
   baseUrl: string;
-  /** How often a request is repeated that may be; 2. */
+  /** Maximum number of retries; default 2. */
   maxRetries?: number;
-  /** Of one try, from its connection to the last byte of its answer; 30,000. */
+  /** Limit of one attempt, from connecting to the last byte of the response; default 30,000. */
   timeoutMs?: number;
-  /** Of all tries with the pauses between them; 60,000. */
+  /** Limit of all attempts and pauses; default 60,000. */
   totalTimeoutMs?: number;
-  /** A longer answer is an error; 16 MiB. */
+  /** Limit of a response; default 16 MiB. */
   answerBytesMax?: number;
-  /** In place of the platform's: through a proxy, with certificates of your own. */
+  /** Replaces the platform's fetch, for a proxy or your own certificates. */
   fetch?: typeof globalThis.fetch;
   /** Added to the User-Agent: `shop/1.2`. */
   appName?: string;
   clock?: Clock;
-  /** From 0 to 1, for the pauses. */
+  /** From 0 to 1, for the jitter of pauses. */
   random?: () => number;
 }
 
 export interface Settings {
   readonly apiKey: string | undefined;
-  /** Without a slash at its end. */
+  /** Without a trailing slash. */
   readonly base: string;
   readonly maxRetries: number;
   readonly timeoutMs: number;
@@ -49,9 +49,9 @@ export interface Settings {
 export function settingsOf(options: TollboothOptions): Settings {
   const { apiKey, appName = "", maxRetries = 2, timeoutMs = 30_000, totalTimeoutMs = 60_000 } = options;
   const { answerBytesMax = 16 * 1024 * 1024 } = options;
-  // A key with a line break would stand, whole, in the platform's own message.
+  // The platform's own error message would contain a key with a line break.
   if (apiKey !== undefined && !/^[\x21-\x7e]{8,200}$/.test(apiKey)) {
-    throw new TypeError("apiKey must be a whole API key (sk_test_… or sk_live_…), without spaces or line breaks");
+    throw new TypeError("apiKey must be a complete API key (sk_test_… or sk_live_…), without spaces or line breaks");
   }
   if (!/^[\x20-\x7e]{0,100}$/.test(appName)) throw new TypeError("appName must be at most 100 ASCII characters");
   checkNumber("maxRetries", maxRetries, 0, 10);
@@ -74,17 +74,17 @@ export function settingsOf(options: TollboothOptions): Settings {
 
 export function checkNumber(name: string, value: number, least: number, most: number): void {
   if (Number.isSafeInteger(value) && value >= least && value <= most) return;
-  throw new TypeError(`${name} must be a whole number from ${least} to ${most}`);
+  throw new TypeError(`${name} must be an integer from ${least} to ${most}`);
 }
 
 function baseOf(text: string): string {
-  // The text itself is not told: somebody may have put a key into it.
+  // The message omits the text, which may contain a key.
   if (typeof text !== "string" || !URL.canParse(text))
-    throw new TypeError("baseUrl must be a URL as https://pay.example");
+    throw new TypeError("baseUrl must be a URL such as https://pay.example");
   const url = new URL(text);
-  const isHere = /^(?:(?:.+\.)?localhost|127(?:\.\d{1,3}){3}|\[::1\])$/.test(url.hostname);
-  if (url.protocol !== "https:" && !(url.protocol === "http:" && isHere)) {
-    throw new TypeError("baseUrl must be https, since the key goes there; http is for this machine only");
+  const isLocal = /^(?:(?:.+\.)?localhost|127(?:\.\d{1,3}){3}|\[::1\])$/.test(url.hostname);
+  if (url.protocol !== "https:" && !(url.protocol === "http:" && isLocal)) {
+    throw new TypeError("baseUrl must be https to protect the key; http is allowed for localhost only");
   }
   if (url.username !== "" || url.password !== "" || url.search !== "" || url.hash !== "") {
     throw new TypeError("baseUrl must have no user, password, query or fragment");

@@ -1,5 +1,5 @@
-// The Tollbooth library for a merchant's backend: one object for each noun of the API, errors with classes, webhooks
-// that are verified. Nothing but Node 20 or newer is needed.
+// The Tollbooth library for a merchant's backend: an object per API resource, error classes and webhook verification.
+// Requires Node 20 or newer and no other package.
 import { Caller } from "./caller.ts";
 import { Resources } from "./gen/resources.ts";
 import { settingsOf, type TollboothOptions } from "./settings.ts";
@@ -15,12 +15,12 @@ export type { Clock, TollboothOptions } from "./settings.ts";
 export { type VerifyOptions, verifyWebhook } from "./webhook.ts";
 
 /**
- * A client of one Tollbooth with one API key; make one and keep it.
+ * A client for one Tollbooth with one API key. Create it once and reuse it.
  *
  * `const tollbooth = new Tollbooth({ apiKey: process.env.TOLLBOOTH_KEY, baseUrl: "https://pay.example" })`
  */
 export class Tollbooth extends Resources {
-  /** @throws TypeError for a base URL that is no https (http: this machine only), or a key that can be none. */
+  /** @throws TypeError for a base URL that is not https (http: localhost only), or a malformed key. */
   constructor(options: TollboothOptions) {
     super(new Caller(settingsOf(options)));
   }

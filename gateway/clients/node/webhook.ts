@@ -1,22 +1,22 @@
-// Webhooks: believed only with their signature over the raw bytes (docs/contract.md §9).
+// Verifies webhooks by their signature over the raw bytes (docs/contract.md §9).
 import { createHmac, timingSafeEqual } from "node:crypto";
 import { SignatureVerificationError } from "./errors.ts";
 import type { WebhookEvent } from "./gen/webhook-events.ts";
 import { parseJson } from "./json.ts";
 
 export interface VerifyOptions {
-  /** How many seconds the signature's time may be off, either way; 300. An older delivery is somebody's copy. */
+  /** Allowed difference between the signature's time and now, seconds; default 300. Older deliveries may be replays. */
   tolerance?: number;
-  /** Unix seconds; the machine's clock. */
+  /** Unix seconds; default: the system clock. */
   now?: number;
 }
 
 /**
- * The event of a delivery that Tollbooth signed. Answer 2xx, and what does not pass with 400.
- * @param rawBody the bytes as they came; JSON that was parsed and written again has other ones
- * @param header of `Service-Signature`
- * @param secret the endpoint's `whsec_…`; both, while you roll it
- * @throws SignatureVerificationError that says what is wrong
+ * Returns the event of a delivery that Tollbooth signed. Answer 2xx; if this throws, answer 400.
+ * @param rawBody the received bytes; JSON that was parsed and serialized again has different bytes
+ * @param header value of `Service-Signature`
+ * @param secret the endpoint's `whsec_…`, or both while you roll it
+ * @throws SignatureVerificationError with the cause
  */
 export function verifyWebhook(
   rawBody: Uint8Array | string,
@@ -25,7 +25,7 @@ export function verifyWebhook(
   { tolerance = 300, now = Date.now() / 1000 }: VerifyOptions = {},
 ): WebhookEvent {
   if (typeof rawBody !== "string" && !(rawBody instanceof Uint8Array)) {
-    throw new TypeError("rawBody must be the bytes as they came, not what a JSON parser made of them");
+    throw new TypeError("rawBody must be the received bytes, not the output of a JSON parser");
   }
   const secrets = [secret].flat();
   if (secrets.length === 0 || secrets.some((each) => typeof each !== "string" || !each.startsWith("whsec_"))) {
@@ -33,32 +33,31 @@ export function verifyWebhook(
   }
   const { time, signatures } = partsOf([header ?? ""].flat().join(","));
   const wanted = secrets.map((each) => createHmac("sha256", each).update(`${time}.`).update(rawBody).digest());
-  // Every pair is compared: how long it takes says nothing of which fits.
-  const fits = signatures.flatMap((signature) => wanted.map((one) => timingSafeEqual(signature, one))).includes(true);
-  if (!fits) {
+  // Every pair is compared, so the time does not show which one matches.
+  const isSigned = signatures.flatMap((signature) => wanted.map((one) => timingSafeEqual(signature, one))).includes(true);
+  if (!isSigned) {
     throw refusal(
-      "no v1 signature fits: is it this endpoint's secret, and are these the bytes as they came, before any parser?",
+      "no v1 signature matches: check that the secret is this endpoint's and that the body is unparsed",
     );
   }
   const age = now - Number(time);
   if (!(Math.abs(age) <= tolerance)) {
     const when = age > 0 ? `${Math.round(age)} s ago` : `${Math.round(-age)} s from now`;
     throw refusal(
-      `signed ${when}, and ${tolerance} s are tolerated: a copy of an old delivery, or a clock that is off`,
+      `signed ${when}, tolerance is ${tolerance} s: a replayed delivery, or a wrong clock`,
     );
   }
   return eventOf(rawBody);
 }
 
-/** Time and signatures of the header. */
 function partsOf(header: string): { time: string; signatures: Buffer[] } {
-  if (header === "") throw refusal("there is no Service-Signature header");
+  if (header === "") throw refusal("the Service-Signature header is missing");
   const parts = header.split(",").map((pair) => pair.trim().split("="));
   const valuesOf = (name: string) => parts.filter((pair) => pair[0] === name).map((pair) => pair[1] ?? "");
   const [time = "", ...times] = valuesOf("t");
   const signatures = valuesOf("v1").filter((value) => /^[0-9a-f]{64}$/.test(value));
   if (!/^\d{1,15}$/.test(time) || times.length > 0 || signatures.length === 0) {
-    throw refusal("the Service-Signature header does not look like t=<unix seconds>,v1=<64 hex digits>");
+    throw refusal("the Service-Signature header must look like t=<unix seconds>,v1=<64 hex digits>");
   }
   return { time, signatures: signatures.map((value) => Buffer.from(value, "hex")) };
 }
@@ -66,9 +65,9 @@ function partsOf(header: string): { time: string; signatures: Buffer[] } {
 function eventOf(rawBody: Uint8Array | string): WebhookEvent {
   const event: unknown = jsonOf(typeof rawBody === "string" ? rawBody : new TextDecoder().decode(rawBody));
   if (typeof event !== "object" || event === null || !("type" in event) || typeof event.type !== "string") {
-    throw refusal("it is signed, and is no event that this library knows how to read");
+    throw refusal("the signature is valid, but the body is not an event");
   }
-  // Signed by Tollbooth, which writes what the document says; a type that is new is an UnknownEvent.
+  // The signature proves that Tollbooth wrote it as documented; a new type is an UnknownEvent.
   return event as WebhookEvent;
 }
 
@@ -81,5 +80,5 @@ function jsonOf(text: string): unknown {
 }
 
 function refusal(message: string): SignatureVerificationError {
-  return new SignatureVerificationError(`the webhook is not to be believed: ${message}`, { code: "signature_invalid" });
+  return new SignatureVerificationError(`webhook not verified: ${message}`, { code: "signature_invalid" });
 }

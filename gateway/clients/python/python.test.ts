@@ -1,4 +1,4 @@
-// The Python library's own tests, which need nothing but Python.
+// Runs the Python library's own tests.
 import assert from "node:assert/strict";
 import { execFile } from "node:child_process";
 import { globSync } from "node:fs";
@@ -11,7 +11,7 @@ const run = promisify(execFile);
 const folder = import.meta.dirname;
 
 for (const file of globSync("tests/test_*.py", { cwd: folder }).sort()) {
-  const name = `every guarantee of ${file} holds`;
+  const name = `${file} passes`;
   if (python === undefined) {
     test.skip(name, "there is no Python 3.10 or newer");
     continue;
@@ -19,9 +19,9 @@ for (const file of globSync("tests/test_*.py", { cwd: folder }).sort()) {
   const command = python;
   test(name, async () => {
     const env = { ...process.env, PYTHONPATH: folder, PYTHONDONTWRITEBYTECODE: "1" };
-    // Warnings are failures: a connection that is not closed is one.
-    const words = ["-W", "error", "-m", "unittest", "-v", `${file.replace(/\.py$/, "").replace("/", ".")}`];
-    const { stderr } = await run(command, words, { cwd: folder, env, timeout: 55_000 });
+    // Warnings are errors, such as an unclosed connection.
+    const args = ["-W", "error", "-m", "unittest", "-v", `${file.replace(/\.py$/, "").replace("/", ".")}`];
+    const { stderr } = await run(command, args, { cwd: folder, env, timeout: 55_000 });
     assert.match(stderr, /\nRan [1-9]\d* tests? .*\n\nOK\n$/);
   });
 }

@@ -1,45 +1,43 @@
-// Stands before every body: gives it room or refuses it before its first byte is read, and ends the connection of a
-// request that was answered without its body.
+// Reserves memory for every body, or refuses it before its first byte is read. Closes the connection of a request that
+// was answered without its body.
 import type { FastifyInstance, FastifyRequest } from "fastify";
 import { siteOf } from "#platform/values/address-range.ts";
 import { Failure } from "#platform/values/failure.ts";
-import { BodyRoom, type RoomSize } from "./body-room.ts";
+import { BodyBudget, type BudgetSize } from "./body-budget.ts";
 import { hasBody, isUnread, leaveUnread } from "./unread-body.ts";
 
-// A body that is read lies in memory twice for a moment; two rooms filled to the last byte are a third of a replica's
-// 384 MiB. Bodies arrive within milliseconds, so one sender's share is some ten thousand honest requests a second, or
-// 16 slow ones of the largest kind.
-const size: RoomSize = { total: 32 * 1024 * 1024, perSender: 4 * 1024 * 1024, leastPerBody: 4 * 1024 };
-// What is read piece by piece comes for seconds, and has a room of its own: eight slow uploads keep no order out.
-const sizeOfUploads: RoomSize = { ...size, total: 16 * 1024 * 1024 };
+// A body that is being read is in memory twice; two full budgets are a third of a replica's 384 MiB. A sender's share
+// allows some ten thousand normal requests a second, or 16 slow ones of the largest size.
+const size: BudgetSize = { total: 32 * 1024 * 1024, perSender: 4 * 1024 * 1024, leastPerBody: 4 * 1024 };
+// Uploads take seconds, so they have their own budget: slow uploads must not block orders.
+const uploadSize: BudgetSize = { ...size, total: 16 * 1024 * 1024 };
 
 declare module "fastify" {
   interface FastifyContextConfig {
-    /** True: the route holds the body's bytes until it answers, not only until they are parsed. */
+    /** The route needs the body's bytes until it responds, not only until they are parsed. */
     readonly holdsBody?: true;
-    /** What the route has in memory of a body at once, where it reads it piece by piece. */
+    /** Bytes in memory at once, for a route that reads the body in pieces. */
     readonly heldBytes?: number;
   }
 }
 
-/** Adds both hooks; before any route. @param refusal of a body that there is no room for */
+/** Call before any route. @param refusal error for a body that exceeds the budget */
 export function guardBodies(app: FastifyInstance, refusal: () => Error): void {
-  // Who has no key cannot take the room of those who have one.
-  const [ofMerchants, ofOthers, uploads] = [new BodyRoom(size), new BodyRoom(size), new BodyRoom(sizeOfUploads)];
+  // Callers without a key cannot use up the budget of those with one.
+  const [ofMerchants, ofOthers, uploads] = [new BodyBudget(size), new BodyBudget(size), new BodyBudget(uploadSize)];
   app.addHook("preParsing", async (request, reply) => {
     if (!hasBody(request.raw)) return;
-    // An unknown path needs no body.
     if (request.is404) throw new Failure("NOT_FOUND");
     const { principal } = request;
     const own = request.routeOptions.config.heldBytes === undefined ? ofMerchants : uploads;
-    // A merchant's backends share an address with others', and one backend has many.
-    const giveBack = principal
+    // By merchant, since backends share addresses and one backend has many.
+    const release = principal
       ? own.take(principal.merchantId, expectedBytes(request))
       : ofOthers.take(siteOf(request.ip), expectedBytes(request));
-    if (!giveBack) throw refusal();
-    if (!request.routeOptions.config.holdsBody) request.raw.once("close", giveBack);
-    // A request whose body is left unread never closes; its answer does.
-    reply.raw.once("close", giveBack);
+    if (!release) throw refusal();
+    if (!request.routeOptions.config.holdsBody) request.raw.once("close", release);
+    // A request with an unread body never closes, but its response does.
+    reply.raw.once("close", release);
   });
   app.addHook("onSend", async (request, reply) => {
     if (!isUnread(request.raw)) return;
@@ -48,7 +46,7 @@ export function guardBodies(app: FastifyInstance, refusal: () => Error): void {
   });
 }
 
-/** What the body takes at most: its length as announced, or the most that the route reads. */
+/** Content-Length, or the route's limit. */
 function expectedBytes(request: FastifyRequest): number {
   const { config, bodyLimit } = request.routeOptions;
   const limit = config.heldBytes ?? bodyLimit ?? Number.POSITIVE_INFINITY;

@@ -1,11 +1,11 @@
-// What a request says of its body: JSON in UTF-8, sent as it is. A refusal names the header that is the cause.
+// Checks that a body is declared as JSON in UTF-8 without encoding. A refusal names the header that is wrong.
 import { MIMEType } from "node:util";
 import type { FastifyRequest } from "fastify";
 import { ApiError } from "../../failures.ts";
 
-/** `application/json` with any parameters; `assertJsonText` looks at them. */
+/** `application/json` with any parameters; `assertJsonText` checks them. */
 export const jsonType = /^application\/json\s*(?:;|$)/i;
-// ASCII is a part of UTF-8.
+// ASCII is a subset of UTF-8.
 const charsets: ReadonlySet<string> = new Set(["", "utf-8", "utf8", "us-ascii", "ascii"]);
 
 /** @throws ApiError unsupported_media_type: another charset than UTF-8, or a content encoding. */

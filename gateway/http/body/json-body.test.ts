@@ -17,7 +17,7 @@ function refusal(text: string | Buffer): readonly { field: string; problem: stri
   throw new Error(`accepted: ${text}`);
 }
 
-test("every object without the refused things is read as JSON.parse reads it", () => {
+test("reads every acceptable object as JSON.parse does", () => {
   const clean = fc.string({ unit: "grapheme" }).map((text) => text.replaceAll("\0", "").toWellFormed());
   const name = clean.filter((text) => text !== "__proto__");
   const object = fc.dictionary(
@@ -35,7 +35,7 @@ test("every object without the refused things is read as JSON.parse reads it", (
   );
 });
 
-test("any bytes are read or refused as invalid_body, never a crash", () => {
+test("reads or refuses any bytes without another error than invalid_body", () => {
   fc.assert(
     fc.property(
       fc.oneof(
@@ -53,7 +53,7 @@ test("any bytes are read or refused as invalid_body, never a crash", () => {
   );
 });
 
-test("a name given twice is refused wherever it stands and however it is written", () => {
+test("refuses a duplicate name at any depth and in any spelling", () => {
   assert.deepEqual(refusal('{"a":1,"a":1}'), [{ field: "a", problem: "is given more than once" }]);
   assert.equal(refusal('{"x":[{"a":1},{"b":{"c":1,"\\u0063":2}}]}')[0]?.field, "c");
   assert.deepEqual(parseBody(Buffer.from('{"a":{"b":1},"b":"a","c":["a","a"]}')), {
@@ -64,12 +64,12 @@ test("a name given twice is refused wherever it stands and however it is written
   assert.deepEqual(parseBody(Buffer.from('{"a":"\\"a\\":1,","b":"{\\"b\\":"}')), { a: '"a":1,', b: '{"b":' });
 });
 
-test("__proto__, NUL and half surrogates are refused in names and values", () => {
+test("refuses __proto__, NUL and unpaired surrogates in names and values", () => {
   assert.equal(refusal('{"metadata":{"__proto__":"x"}}')[0]?.field, "metadata.__proto__");
   assert.equal(refusal('{"__pro\\u0074o__":1}')[0]?.field, "__proto__");
   assert.equal(refusal('{"a":["x",["y\\u0000"]]}')[0]?.field, "a[1][0]");
   assert.equal(refusal('{"metadata":{"5":"x\\u0000"}}')[0]?.field, "metadata.5");
-  assert.equal(refusal('{"a":["x\\u0000"]}')[0]?.problem, "must not hold a NUL character");
+  assert.equal(refusal('{"a":["x\\u0000"]}')[0]?.problem, "must not contain a NUL character");
   assert.equal(refusal('{"a":"\\udc00"}')[0]?.problem, "must be well-formed Unicode");
   assert.equal(refusal('{"\\ud800":1}')[0]?.problem, "must be well-formed Unicode");
 });
@@ -82,7 +82,7 @@ test("nesting is refused beyond 32 levels, without recursion into the depth", ()
   assert.match(refusal(`{"a":${deepest}${deepest.replaceAll("[", "]")}}`)[0]?.problem ?? "", /nested deeper/);
 });
 
-test("bytes that are not UTF-8, not JSON or not an object are refused; no bytes are no body", () => {
+test("refuses bytes that are not UTF-8, not JSON or not an object; no bytes are no body", () => {
   assert.equal(refusal(Buffer.from([0x7b, 0xff, 0x7d]))[0]?.problem, "must be UTF-8");
   assert.equal(refusal("{")[0]?.problem, "must be valid JSON");
   for (const text of ["[]", "1", '"a"', "null", "true"]) {
@@ -91,22 +91,24 @@ test("bytes that are not UTF-8, not JSON or not an object are refused; no bytes 
   assert.equal(parseBody(Buffer.alloc(0)), undefined);
 });
 
-test("the answer repeats no value and no endless name", () => {
+test("a refusal contains no value and no long name", () => {
   const text = JSON.stringify({ [`${"n".repeat(500)}\ud800`]: 1, secret: "hunter2\u0000" });
   const violations = refusal(text);
   assert.ok(violations.every(({ field }) => field.length <= 64));
   assert.ok(!JSON.stringify(violations).includes("hunter2"));
 });
 
-test("the largest hostile body is answered within 50 ms", () => {
+test("parses the largest hostile bodies without backtracking", () => {
   const manyKeys = `{${Array.from({ length: 6_000 }, (_, i) => `"k${i}":"\\u0000"`).join(",")}}`.slice(0, bodyMaxBytes);
   const quotes = `{"a":"${'\\"'.repeat(bodyMaxBytes / 2 - 10)}"}`;
   for (const text of [manyKeys, quotes, "[".repeat(bodyMaxBytes)]) {
-    const began = performance.now();
+    const before = process.cpuUsage();
     try {
       parseBody(Buffer.from(text));
     } catch {}
-    assert.ok(performance.now() - began < 50);
+    const { user, system } = process.cpuUsage(before);
+    // CPU time, which other processes do not add to: linear parsing takes a few ms, quadratic some seconds.
+    assert.ok(user + system < 1_000_000);
   }
 });
 

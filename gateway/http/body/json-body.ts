@@ -1,12 +1,11 @@
-// Reads a request body: strict UTF-8, strict JSON, one object. What JSON allows but systems read differently is
-// refused: a key given twice, `__proto__`, a NUL character, half of a surrogate pair, nesting without end (the table
-// stands in json-body.test.ts).
+// Reads a request body: strict UTF-8 and JSON, one object. Refuses valid JSON that parsers read differently: duplicate
+// keys, `__proto__`, NUL, unpaired surrogates and deep nesting.
 import { entryName, type Violation } from "#platform/values/failure.ts";
 import { ApiError } from "../../failures.ts";
 
 /** docs/contract.md §1. */
 export const bodyMaxBytes = 64 * 1024;
-// Nothing we take is deeper than 3; this leaves room for fields we do not know.
+// Known fields are at most 3 levels deep; the rest is for unknown ones.
 const depthMax = 32;
 // docs/contract.md §2.
 const violationsMax = 20;
@@ -16,7 +15,7 @@ type Json = null | boolean | number | string | readonly Json[] | { readonly [nam
 const utf8 = new TextDecoder("utf-8", { fatal: true });
 
 /**
- * The body as an object; an empty one is `undefined`.
+ * Returns undefined for an empty body.
  * @throws ApiError invalid_body.
  */
 export function parseBody(bytes: Buffer): Record<string, unknown> | undefined {
@@ -52,7 +51,7 @@ function parsed(text: string): Json {
   }
 }
 
-/** Looks at every key and string, no deeper than the limit. */
+/** Checks every key and string down to the depth limit. */
 function inspect(value: Json, path: FieldPath, violations: Violation[]): void {
   if (violations.length >= violationsMax) return;
   if (typeof value === "string") {
@@ -77,18 +76,18 @@ function inspect(value: Json, path: FieldPath, violations: Violation[]): void {
 }
 
 function textProblem(text: string): string | undefined {
-  if (text.includes("\0")) return "must not hold a NUL character";
+  if (text.includes("\0")) return "must not contain a NUL character";
   if (!text.isWellFormed()) return "must be well-formed Unicode";
   return undefined;
 }
 
-// Longest name of a field that is repeated to the caller; metadata keys have at most 40 characters.
+// Longest field name in a response; metadata keys have at most 40 characters.
 const nameMax = 64;
 
-/** Names of members, and places in lists as numbers. */
+/** Member names and list indexes. */
 export type FieldPath = readonly (string | number)[];
 
-/** The path in the caller's words, short and printable: `metadata.order`, `line_items[3].name`, `scopes[0]`. */
+/** Formats a path, short and printable: `metadata.order`, `line_items[3].name`, `scopes[0]`. */
 export function fieldName(path: FieldPath): string {
   return path.reduce<string>((name, segment) => {
     if (typeof segment === "number") return entryName(name, segment);
@@ -97,10 +96,10 @@ export function fieldName(path: FieldPath): string {
   }, "");
 }
 
-/** The first name that an object holds twice; JSON.parse would keep the last one silently. `text` is valid JSON. */
+/** The first duplicate key of an object, of which JSON.parse keeps the last silently. `text` is valid JSON. */
 function findDuplicateKey(text: string): string | undefined {
   const open: (Set<string> | undefined)[] = [];
-  // Strings (with what tells a key from a value) and brackets; everything else of JSON is passed over.
+  // Strings, with the colon that marks a key, and brackets.
   const token = /"[^"\\]*(?:\\.[^"\\]*)*"(\s*:)?|[{}[\]]/g;
   for (const match of text.matchAll(token)) {
     const [found, colon] = match;

@@ -1,4 +1,3 @@
-// Files come whole in pieces of one size, also over a line that takes longer than an operation may.
 import assert from "node:assert/strict";
 import fc from "fast-check";
 import { callContext, publicOperationMs, remainingMs } from "#platform/values/call-context.ts";
@@ -11,7 +10,7 @@ async function* each(chunks: readonly Uint8Array[]) {
   for (const chunk of chunks) yield Buffer.from(chunk);
 }
 
-test("pieces have the size that was asked for, the last one what is left, and all bytes in their order", async () => {
+test("splits chunks into pieces of one size with a shorter last one, all bytes in order", async () => {
   const chunks = fc.array(fc.uint8Array({ maxLength: 20 }), { maxLength: 12 });
   await fc.assert(
     fc.asyncProperty(chunks, fc.integer({ min: 1, max: 9 }), async (chunks, size) => {
@@ -25,7 +24,7 @@ test("pieces have the size that was asked for, the last one what is left, and al
   );
 });
 
-test("each piece gives the work the time of an operation anew", async () => {
+test("renews the operation's deadline with each piece", async () => {
   const call = { requestId: "req_1", actor: "", traceparent: "", deadlineMs: 0 };
   const left = () => remainingMs(Number.MAX_SAFE_INTEGER);
   let pieces = 0;

@@ -1,14 +1,14 @@
-// A file as it comes, for services that take it piece by piece.
-import { renewTime } from "#platform/values/call-context.ts";
+// Splits an upload into pieces for a service.
+import { renewTime } from "#platform/values/time-budget.ts";
 import type { Environment } from "#proto/merchant/v1/merchant_pb.ts";
 import type { Peers } from "../../peers.ts";
 
-/** What payments takes in one call. */
+/** Limit of one call to payments. */
 export const pieceBytes = 256 * 1024;
 
 /**
- * Bytes in pieces of this size, the last one shorter; no more than a piece and what came last is held. A slow line has
- * all the time that the server gives a request to arrive: that of the work begins anew with each piece.
+ * Holds at most one piece and one chunk. The deadline is renewed with each piece: a slow upload may take as long as the
+ * server's limit for a request.
  */
 export async function* piecesOf(
   chunks: AsyncIterable<unknown>,
@@ -33,13 +33,13 @@ export async function* piecesOf(
   if (heldBytes > 0) yield Buffer.concat(held);
 }
 
-/** Drops an upload that ended early at once; a job would do so minutes later. @param pieces stored; 0: not begun */
+/** Drops an incomplete upload immediately; a job would do so minutes later. @param pieces number stored */
 export async function dropDisputeFile(
   disputes: Pick<Peers["disputes"], "finishDisputeFile">,
   file: { readonly merchantId: string; readonly environment: Environment; readonly fileId: string },
   pieces: number,
 ): Promise<void> {
   if (pieces === 0) return;
-  // A file of another size than was sent is not kept, and this one has no end.
+  // Finishing with a wrong size discards the file.
   await disputes.finishDisputeFile({ ...file, size: 0 }).catch(() => {});
 }

@@ -1,31 +1,29 @@
-// Bodies that are no JSON: bytes of the types that an operation names, read by its handler as they come.
+// Raw bodies: bytes of an operation's own types, which its handler reads as a stream.
 import { Readable } from "node:stream";
 import type { FastifyInstance, FastifyRequest } from "fastify";
 import { membersOf } from "#platform/values/unchecked.ts";
 import { ApiError } from "../../failures.ts";
 import { assertNotEncoded } from "./body-type.ts";
 
-/** What an operation takes in place of JSON. */
 export interface RawBody {
   readonly types: readonly [string, ...string[]];
-  /** Names that browsers and scanners use for these types. */
+  /** Aliases that browsers and scanners send for these types. */
   readonly otherNames: Readonly<Record<string, string>>;
   readonly maxBytes: number;
-  /** What its handler has in memory of it at once. */
+  /** Bytes in the handler's memory at once. */
   readonly heldBytes: number;
 }
 
-/** What is said to bodies of other types. */
 export function typesMessage({ types }: Pick<RawBody, "types">): string {
   return `content type must be ${types.slice(0, -1).join(", ")} or ${types.at(-1)}`;
 }
 
-/** Has the routes of a scope take such bodies, and no others. */
+/** Makes the routes of a scope accept only such bodies. */
 export function takeRawBodies(scope: FastifyInstance, raw: RawBody): void {
   scope.removeAllContentTypeParsers();
   const { types, otherNames, maxBytes } = raw;
   const message = typesMessage(raw);
-  // A type that is none in any words never comes as far as to a parser.
+  // Fastify refuses a malformed type before any parser runs.
   scope.setErrorHandler(async (error) => {
     if (membersOf(error).code !== "FST_ERR_CTP_INVALID_MEDIA_TYPE") throw error;
     throw new ApiError("unsupported_media_type", { message });
@@ -41,7 +39,7 @@ export function takeRawBodies(scope: FastifyInstance, raw: RawBody): void {
   });
 }
 
-/** Which of the types the body is said to be. @throws ApiError unsupported_media_type: none, as without a body. */
+/** The declared type. @throws ApiError unsupported_media_type for any other, or without a body. */
 export function typeOf(request: FastifyRequest, raw: Pick<RawBody, "types" | "otherNames">): string {
   const [declared = ""] = (request.headers["content-type"] ?? "").split(";");
   const name = declared.trim().toLowerCase();
@@ -50,12 +48,12 @@ export function typeOf(request: FastifyRequest, raw: Pick<RawBody, "types" | "ot
   return type;
 }
 
-/** The body as it comes. @throws ApiError payload_too_large. */
+/** Streams the body. @throws ApiError payload_too_large. */
 export async function* bytesOf(request: FastifyRequest, maxBytes: number): AsyncGenerator<Buffer> {
   const { body } = request;
   if (!(body instanceof Readable)) return;
   let total = 0;
-  // The answer to a body that is refused midway needs its connection.
+  // Keeps the connection for the response to a body that is refused midway.
   for await (const chunk of body.iterator({ destroyOnReturn: false })) {
     total += chunk.length;
     if (total > maxBytes) throw new ApiError("payload_too_large");

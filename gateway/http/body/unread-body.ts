@@ -1,27 +1,25 @@
-// What becomes of a body that nobody wants to read. Left to itself Node takes it off the wire to its end, whatever its
-// length; a socket closed at once with bytes unread resets the connection, and the answer is lost with it. So the
-// answer closes the connection, a little more is read and thrown away while the caller takes the answer, and then the
-// socket goes.
+// Handles a body that is not needed. Node would read all of it, and closing at once would reset the connection and lose
+// the response. So the response closes the connection, a little more is read and discarded, then the socket is
+// destroyed.
 import type { IncomingMessage } from "node:http";
 import type { Socket } from "node:net";
 
-// A few round trips to the far side of the world.
+// A few round trips around the world.
 const lingerMs = 1_000;
-// What a caller that has not heard of the refusal has on its way already; no more is taken off the wire.
+// Bytes that are in flight before the caller sees the refusal; no more are read.
 const lingerBytes = 64 * 1024;
 
-/** True when the request announced a body. */
 export function hasBody({ headers }: Pick<IncomingMessage, "headers">): boolean {
   const length = headers["content-length"];
   return headers["transfer-encoding"] !== undefined || (length !== undefined && length !== "0");
 }
 
-/** True when a part of the body has not arrived. */
+/** True if part of the body has not arrived. */
 export function isUnread(request: IncomingMessage): boolean {
   return hasBody(request) && !request.complete;
 }
 
-/** Ends the connection after the answer that is about to be sent with `Connection: close`. */
+/** Ends the connection after the pending `Connection: close` response. */
 export function leaveUnread(request: IncomingMessage): void {
   const { socket } = request;
   let left = lingerBytes;
@@ -29,7 +27,7 @@ export function leaveUnread(request: IncomingMessage): void {
     left -= chunk.length;
     if (left <= 0) request.pause();
   });
-  // Node calls it when the answer is written.
+  // Node calls it once the response is written.
   const destroySoon = socket.destroySoon.bind(socket);
   socket.destroySoon = () => {
     if (request.complete) return destroySoon();
@@ -38,7 +36,7 @@ export function leaveUnread(request: IncomingMessage): void {
   };
 }
 
-/** Sends the last bytes and the end of our side, and destroys the socket when the other side does not end its own. */
+/** Half-closes the socket after the last bytes, and destroys it if the peer does not close in time. */
 export function closeGently(socket: Socket, lastBytes?: string): void {
   if (lastBytes === undefined) socket.end();
   else socket.end(lastBytes);

@@ -1,11 +1,11 @@
-// Pieces of the public JSON that many nouns share: how a field without a value is left out, how int64 and timestamps
-// are written (docs/contract.md §1 and §3), which schemas the OpenAPI document lists as components.
+// Shared parts of the public JSON: optional fields, int64 and timestamps (docs/contract.md §1 and §3), and the schemas
+// that the OpenAPI document lists as components.
 import { type Timestamp, timestampDate } from "@bufbuild/protobuf/wkt";
 import { type TSchema, Type } from "typebox";
 import { type Noun, prefixes } from "#platform/values/id.ts";
 import { Environment } from "#proto/merchant/v1/merchant_pb.ts";
 
-/** The field, or nothing when it has no value: an empty text or an absent one. */
+/** The field, or no field for an empty or absent value. */
 export function optionalField<K extends string, V>(name: K, value: V | undefined): { [P in K]?: V } {
   const fields: { [P in K]?: V } = {};
   if (value !== undefined && value !== "") fields[name] = value;
@@ -17,13 +17,11 @@ export function timeText(time: Timestamp | undefined): string | undefined {
   return time && timestampDate(time).toISOString();
 }
 
-/** The same where the contract promises a value. */
 export function timeTextOf(time: Timestamp | undefined): string {
   if (!time) throw new Error("a timestamp is missing");
   return timestampDate(time).toISOString();
 }
 
-/** An amount or a count as a JSON number; all of ours are far below 2^53. */
 export function numberOf(value: bigint): number {
   if (value > BigInt(Number.MAX_SAFE_INTEGER) || value < BigInt(Number.MIN_SAFE_INTEGER)) {
     throw new RangeError("an integer is too large for JSON");
@@ -31,7 +29,6 @@ export function numberOf(value: bigint): number {
   return Number(value);
 }
 
-/** The public name of an environment. */
 export function environmentText(environment: Environment): "sandbox" | "live" {
   if (environment === Environment.SANDBOX) return "sandbox";
   if (environment === Environment.LIVE) return "live";
@@ -40,7 +37,6 @@ export function environmentText(environment: Environment): "sandbox" | "live" {
 
 const idBody = "[0-9a-hjkmnp-tv-z]{26}";
 
-/** The id of a noun, as a path parameter or a field. */
 export function idSchema(noun: Noun, description?: string) {
   return Type.String({
     pattern: `^${prefixes[noun]}_${idBody}$`,
@@ -49,7 +45,6 @@ export function idSchema(noun: Noun, description?: string) {
   });
 }
 
-/** Minor units of a currency. */
 export function amountSchema(description: string, example = 1050) {
   return Type.Integer({ format: "int64", description, examples: [example] });
 }
@@ -59,22 +54,21 @@ export const timeSchema = (description: string) =>
 
 export const currencySchema = Type.String({ description: "ISO 4217, upper case.", examples: ["EUR"] });
 
-/** One of the given words. */
 export function enumSchema<const W extends readonly string[]>(words: W, description: string) {
   return Type.Unsafe<W[number]>({ type: "string", enum: words, description, examples: words.slice(0, 1) });
 }
 
-/** A word whose list may grow: clients should expect others. */
+/** A text; the listed values may grow. */
 export const textSchema = (description: string, example?: string) =>
   Type.String({ description, ...(example !== undefined && { examples: [example] }) });
 
-/** "`a`, `b` or `c`.": such a description also tells the document's readers which words to expect. */
+/** "`a`, `b` or `c`.": the document also lists these values as x-extensible-enum. */
 export function listValues(words: readonly string[]): string {
   const quoted = words.map((value) => `\`${value}\``);
   return `${quoted.slice(0, -1).join(", ")} or ${quoted.at(-1)}.`;
 }
 
-/** What no log may have: a secret, or an address with one in it. */
+/** Marks a secret, or a URL that contains one, which must not be logged. */
 export const secretSchema = (description: string, example?: string) =>
   Type.String({ description, format: "password", ...(example !== undefined && { examples: [example] }) });
 
@@ -82,7 +76,6 @@ export const referenceSchema = textSchema("Your own order number.", "order-1042"
 
 export const environmentSchema = enumSchema(["sandbox", "live"], "The environment of the API key.");
 
-/** Text by text, as metadata. */
 export const metadataSchema = Type.Unsafe<Record<string, string>>({
   type: "object",
   description: "Up to 50 names of 1 to 40 characters with text values of up to 500.",
@@ -92,16 +85,16 @@ export const metadataSchema = Type.Unsafe<Record<string, string>>({
   examples: [{ order: "1042" }],
 });
 
-// Kept beside the schemas, so that the validator and the serializer see plain JSON Schema.
+// Kept outside the schemas, so the validator and the serializer see plain JSON Schema.
 const componentNames = new WeakMap<TSchema, string>();
 
-/** The schema, known to the document by a name. */
+/** Names a schema for the document. */
 export function component<S extends TSchema>(name: string, schema: S): S {
   componentNames.set(schema, name);
   return schema;
 }
 
-/** The named schema as a field that may be absent; TypeBox makes a copy of it, which would have no name. */
+/** A named schema as an optional field: TypeBox copies it, so the name is copied, too. */
 export function optional<S extends TSchema>(schema: S) {
   const copy = Type.Optional(schema);
   const name = componentNames.get(schema);
@@ -109,7 +102,6 @@ export function optional<S extends TSchema>(schema: S) {
   return copy;
 }
 
-/** The schema's name, if it has one. */
 export function componentName(schema: object): string | undefined {
   return componentNames.get(schema as TSchema);
 }

@@ -1,5 +1,4 @@
-// A line of what a session sells as public JSON (docs/contract.md §4): what a merchant sends is what it and its buyer
-// read.
+// Line items of a session as public JSON (docs/contract.md §4); merchant and buyer get them as they were sent.
 import { type Static, Type } from "typebox";
 import type { LineItem } from "#proto/payments/v1/payments_pb.ts";
 import { displayLine } from "../../http/display-text.ts";
@@ -9,11 +8,10 @@ const amountMax = 99_999_999;
 
 const amount = {
   format: "int64",
-  description: "Of the whole line, in minor units; negative for a discount.",
+  description: "Amount of the whole line, minor units; negative for a discount.",
   examples: [1050],
 };
 
-/** As a merchant sends it. */
 export const LineItemInput = component(
   "NewLineItem",
   Type.Object(
@@ -29,13 +27,12 @@ export const LineItemInput = component(
 export const LineItemJson = component(
   "LineItem",
   Type.Object({
-    name: textSchema("What is bought.", "Lemon cookbook"),
+    name: textSchema("Name of the item.", "Lemon cookbook"),
     quantity: Type.Integer({ examples: [2] }),
     amount: Type.Integer(amount),
   }),
 );
 
-/** The field, or nothing when the merchant did not say what it sells. */
 export function presentLines(lines: readonly LineItem[]): { line_items?: Static<typeof LineItemJson>[] } {
   if (lines.length === 0) return {};
   return {

@@ -1,4 +1,4 @@
-// Pages of what grows at the top while it is read: newest first and without a total.
+// Pages of a list that grows while it is read: newest first, without a total.
 import { type TSchema, Type } from "typebox";
 import { invalid } from "#platform/values/failure.ts";
 import { isId, type Noun } from "#platform/values/id.ts";
@@ -6,22 +6,20 @@ import { idSchema } from "./field.ts";
 import { pageQuery } from "./list.ts";
 import { timeBoundQuery, timeRange } from "./time-bound.ts";
 
-/** Query parameters of such a list without bounds of time. */
 export const afterQuery = (noun: Noun) => ({
   limit: pageQuery.limit,
-  after: Type.Optional(idSchema(noun, "Only what is older than this one: the last id of the page before.")),
+  after: Type.Optional(idSchema(noun, "Return objects older than this one: the last id of the previous page.")),
 });
 
-/** Query parameters of such a list. */
 export const logQuery = (noun: Noun) => ({ ...afterQuery(noun), ...timeBoundQuery });
 
 export const logPage = <S extends TSchema>(item: S) =>
   Type.Object({
     data: Type.Array(item),
-    has_more: Type.Boolean({ description: "Whether older ones follow.", examples: [false] }),
+    has_more: Type.Boolean({ description: "Whether older objects follow.", examples: [false] }),
   });
 
-/** The wanted part, as services know it. @throws Failure INVALID_BODY: `after` is no id that there can be */
+/** @throws Failure INVALID_BODY if `after` is malformed. */
 export function logWindow(
   noun: Noun,
   { limit, after = "", ...bounds }: { limit: number; after?: string; from?: string; to?: string },
@@ -29,7 +27,7 @@ export function logWindow(
   return { ...pageAfter(noun, { limit, after }), ...timeRange(bounds) };
 }
 
-/** The same without bounds of time. @throws Failure INVALID_BODY: `after` is no id that there can be */
+/** @throws Failure INVALID_BODY if `after` is malformed. */
 export function pageAfter(noun: Noun, { limit, after = "" }: { limit: number; after?: string }) {
   if (after !== "" && !isId(noun, after)) throw invalid("after", "must be the id of an object of this list");
   return { pageSize: limit, pageToken: after };

@@ -8,7 +8,7 @@ import { momentOf, timeBounds } from "./time-bound.ts";
 const test = suite("time bounds");
 const iso = (text: string) => timestampDate(momentOf("at", text)).toISOString();
 
-test("RFC 3339 is read with its offset and its fraction", () => {
+test("reads RFC 3339 with offset and fraction", () => {
   assert.equal(iso("2025-11-21T08:30:00Z"), "2025-11-21T08:30:00.000Z");
   assert.equal(iso("2025-11-21t08:30:00.123456789z"), "2025-11-21T08:30:00.123Z");
   assert.equal(iso("2025-11-21T00:30:00+01:00"), "2025-11-20T23:30:00.000Z");
@@ -17,13 +17,13 @@ test("RFC 3339 is read with its offset and its fraction", () => {
   assert.equal(momentOf("at", "2025-11-21T08:30:00.000000001Z").nanos, 1);
 });
 
-test("a date alone is its whole UTC day", () => {
+test("reads a date as its whole UTC day", () => {
   const { from, to } = timeBounds({ from: "2024-02-29", to: "2024-02-29" });
   assert.deepEqual([from?.seconds, from?.nanos], [1_709_164_800n, 0]);
   assert.deepEqual([to?.seconds, to?.nanos], [1_709_164_800n + 86_399n, 999_999_999]);
 });
 
-test("what the calendar or the clock does not have is refused, as is a range that ends before it begins", () => {
+test("refuses impossible dates and times, and a range that ends before it begins", () => {
   const wrong = [
     ...["", "2025", "2025-2-3", "2025-02-30", "2025-13-01", "0000-01-01", "2025-11-21 08:30:00Z", "2025-11-21T08:30Z"],
     ...["2025-11-21T08:30:00", "2025-11-21T24:00:00Z", "2025-11-21T08:60:00Z", "2025-11-21T08:30:60Z", "yesterday"],
@@ -34,7 +34,7 @@ test("what the calendar or the clock does not have is refused, as is a range tha
   assert.throws(() => momentOf("expires_at", "2025-02-02"), Failure);
 });
 
-test("a time that looks right is refused with its cause", () => {
+test("names the cause when it refuses a plausible time", () => {
   for (const [from, problem] of [
     ["2025-11-21T08:30:00 02:00", /\+ must be sent as %2B$/],
     ["2025-11-21T08:30:60Z", /seconds end at 59$/],

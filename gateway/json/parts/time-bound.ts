@@ -1,5 +1,4 @@
-// Time bounds of lists: RFC 3339 or YYYY-MM-DD (docs/contract.md §1). A date alone is its UTC day, from its first to
-// its last moment (docs/contract.md §5).
+// Time bounds of lists: RFC 3339 or YYYY-MM-DD (docs/contract.md §1). A date is its whole UTC day (§5).
 import { create } from "@bufbuild/protobuf";
 import { type Timestamp, TimestampSchema } from "@bufbuild/protobuf/wkt";
 import { Type } from "typebox";
@@ -16,13 +15,11 @@ const boundSchema = (what: string, moment: string, example: string) =>
     }),
   );
 
-/** Query parameters `from` and `to`. */
 export const timeBoundQuery = {
   from: boundSchema("Created at or after", "first", "2025-11-01"),
   to: boundSchema("Created before or at", "last", "2025-11-30"),
 };
 
-/** Query parameters `captured_from` and `captured_to`. */
 export const capturedBoundQuery = {
   captured_from: boundSchema("Captured at or after", "first", "2025-11-01"),
   captured_to: boundSchema("Captured before or at", "last", "2025-11-30"),
@@ -33,14 +30,12 @@ const nanosPerMs = 1_000_000n;
 const dayNanos = 86_400n * nanosPerSecond;
 
 /**
- * The bounds as the services want them.
- * @throws Failure INVALID_BODY for a text that is not a time, or a range that ends before it begins.
+ * Reads `from` and `to`. @throws Failure INVALID_BODY for a bad time, or a range that ends before it begins.
  */
 export function timeBounds(query: { from?: string; to?: string }): { from?: Timestamp; to?: Timestamp } {
   return boundsOf(query, "from", "to");
 }
 
-/** The same of the time of capture. */
 export function capturedBounds(query: { captured_from?: string; captured_to?: string }) {
   const { captured_from: first, captured_to: last } = query;
   const { from, to } = boundsOf(
@@ -51,7 +46,6 @@ export function capturedBounds(query: { captured_from?: string; captured_to?: st
   return { ...(from && { capturedFrom: from }), ...(to && { capturedTo: to }) };
 }
 
-/** @param fromName @param toName as the caller knows them */
 function boundsOf(
   bounds: { from?: string; to?: string },
   fromName: string,
@@ -63,21 +57,21 @@ function boundsOf(
   return { ...(from !== undefined && { from: timestamp(from) }), ...(to !== undefined && { to: timestamp(to) }) };
 }
 
-/** The same as a range whose end is not in it, for services that count in milliseconds. */
+/** `timeBounds` with an exclusive end, for services that count in milliseconds. */
 export function timeRange(query: { from?: string; to?: string }): { since?: Timestamp; until?: Timestamp } {
   const { from, to } = timeBounds(query);
   const next = to && timestamp(to.seconds * nanosPerSecond + BigInt(to.nanos) + nanosPerMs);
   return { ...(from && { since: from }), ...(next && { until: next }) };
 }
 
-/** A moment in the future or the past, as RFC 3339 text. @throws Failure INVALID_BODY. */
+/** Reads RFC 3339. @throws Failure INVALID_BODY. */
 export function momentOf(field: string, text: string): Timestamp {
   const nanos = instant(text);
   if (nanos === undefined) throw invalid(field, timeProblem(text, momentProblem));
   return timestamp(nanos);
 }
 
-/** A moment, or a day's first one. @throws Failure INVALID_BODY. */
+/** Reads RFC 3339, or a date as its first moment. @throws Failure INVALID_BODY. */
 export function dayOrMomentOf(field: string, text: string): Timestamp {
   return timestamp(nanosOf(field, text, 0n));
 }
@@ -85,18 +79,17 @@ export function dayOrMomentOf(field: string, text: string): Timestamp {
 const dateOnly = /^(\d{4})-(\d\d)-(\d\d)$/;
 const rfc3339 = /^(\d{4}-\d\d-\d\d)[Tt](\d\d):(\d\d):(\d\d)(?:\.(\d{1,9}))?(?:[Zz]|([+-])(\d\d):(\d\d))$/;
 
-/** Nanoseconds since the epoch. */
 function nanosOf(field: string, text: string, restOfDay: bigint): bigint {
   const nanos = dateOnly.test(text) ? dayStart(text) : instant(text);
   if (nanos === undefined) throw invalid(field, timeProblem(text, dayOrMomentProblem));
   return dateOnly.test(text) ? nanos + restOfDay : nanos;
 }
 
-/** The day's first moment; undefined when the calendar has no such day. Year 0 is outside protobuf's range. */
+/** First moment of a day; undefined for an impossible date. Year 0 is outside protobuf's range. */
 function dayStart(date: string): bigint | undefined {
   const parsed = new Date(`${date}T00:00:00.000Z`);
   if (Number.isNaN(parsed.getTime()) || date < "0001-01-02" || date > "9999-12-30") return undefined;
-  // Date turns February 30 into March 2.
+  // Date parses February 30 as March 2.
   return parsed.toISOString().startsWith(date) ? BigInt(parsed.getTime()) * 1_000_000n : undefined;
 }
 

@@ -1,5 +1,5 @@
-// Files for evidence: raw bytes, handed to payments piece by piece as they come, so that no replica ever holds a file.
-// What they are is judged there, by the bytes. Nothing serves them again.
+// Uploads evidence files: streams the bytes to payments in pieces, so no replica holds a whole file. Payments detects
+// the type. Files are never served.
 import { Type } from "typebox";
 import { newId } from "#platform/values/id.ts";
 import { type GatewayContext, merchantRoute } from "../../auth/auth.ts";
@@ -17,11 +17,10 @@ const otherNames = {
   "image/x-png": "image/png",
 } as const;
 const fileMaxBytes = 5 * 1024 * 1024;
-// Two pieces are held at once, so that a merchant's room for uploads (http/body/body-guard.ts) is for 8: more are
-// refused with Retry-After rather than kept waiting, which would use up their time to arrive.
+// Two pieces are in memory at once, so a merchant's budget (http/body/body-guard.ts) allows 8 uploads. More are refused
+// with Retry-After: waiting would use up the request's time.
 const heldBytes = 2 * pieceBytes;
 
-/** Adds the operation. */
 export function disputeFileRoutes(context: GatewayContext, { disputes }: Pick<Peers, "disputes">): void {
   merchantRoute(
     context,
@@ -33,7 +32,7 @@ export function disputeFileRoutes(context: GatewayContext, { disputes }: Pick<Pe
       tag: "Disputes",
       summary: "Upload a file for evidence",
       description:
-        "The body is the file itself: a PDF, a JPEG or a PNG of at most 5 MiB, whole (a PNG with right checksums, a PDF that is one document). What phones, scanners and web frameworks append is cut off: `size` and `sha256` are those of the stored file; a picture has at most 20,000 pixels a side and 100 million in all. At most 20 files a dispute, and 8 uploads at once: what is beyond is `service_unavailable` before any of it is read, so send it again after `Retry-After`. A file is part of the evidence once its id is sent with it; one that is never sent is deleted after 30 days.",
+        "The body is the file: a complete and valid PDF, JPEG or PNG of at most 5 MiB. An image may have up to 20,000 pixels a side and 100 million in total. Bytes that phones, scanners or web frameworks append after the end are removed: `size` and `sha256` describe the stored file. A dispute has at most 20 files. More than 8 uploads at once are `service_unavailable`: send the file again after `Retry-After`. A file becomes evidence when you send its id with the evidence; an unused file is deleted after 30 days.",
       status: 201,
       params: Type.Object({ id: idSchema("dispute", "Id of the dispute.") }),
       raw: { types, otherNames, maxBytes: fileMaxBytes, heldBytes },
@@ -47,7 +46,7 @@ export function disputeFileRoutes(context: GatewayContext, { disputes }: Pick<Pe
       let [number, size] = [0, 0];
       try {
         for await (const bytes of piecesOf(bytesOf(request, fileMaxBytes), pieceBytes)) {
-          // Not before: an upload of which nothing comes would count as one of the dispute's files.
+          // An empty upload must not count as one of the dispute's files.
           if (number === 0) await disputes.beginDisputeFile(whole);
           await disputes.appendDisputeFile({ ...owner, number, bytes });
           number += 1;

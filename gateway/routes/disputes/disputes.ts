@@ -1,4 +1,4 @@
-// Disputes: list, read, answer with evidence, accept (docs/contract.md §5). Their files: routes/dispute-files.ts.
+// Disputes: list, read, submit evidence, accept (docs/contract.md §5).
 import { Type } from "typebox";
 import { type GatewayContext, merchantRoute } from "../../auth/auth.ts";
 import { dayOrMoment } from "../../http/own-formats.ts";
@@ -19,16 +19,15 @@ const moment = (description: string, example: string) =>
 const listQuery = Type.Object({
   ...pageQueryOf("dispute"),
   status: Type.Optional(enumSchema(disputeStatuses, "Exact match.")),
-  payment_id: Type.Optional(idSchema("payment", "Only those of this payment.")),
+  payment_id: Type.Optional(idSchema("payment", "Only disputes of this payment.")),
   due_before: moment(
-    "Only those whose evidence is due before: RFC 3339 or YYYY-MM-DD (the day's first moment, UTC).",
+    "Only disputes whose evidence is due before: RFC 3339 or YYYY-MM-DD (the day's first moment, UTC).",
     "2025-11-28",
   ),
   from: moment("Opened at or after: RFC 3339 or YYYY-MM-DD (the day's first moment, UTC).", "2025-11-01"),
   to: moment("Opened before or at: RFC 3339 or YYYY-MM-DD (the day's last moment, UTC).", "2025-11-30"),
 });
 
-/** Adds the operations. */
 export function disputeRoutes(context: GatewayContext, { disputes }: Pick<Peers, "disputes">): void {
   merchantRoute(
     context,
@@ -40,7 +39,7 @@ export function disputeRoutes(context: GatewayContext, { disputes }: Pick<Peers,
       tag,
       summary: "List disputes",
       description:
-        "By when they were opened, newest first. `total` is exact within the filters. With `status=needs_response` and `due_before` it is the list of what is to be answered. A `payment_id` that is none of yours is `not_found`.",
+        "By opening time, newest first. `total` is exact for the filters. Use `status=needs_response` and `due_before` to list the disputes that need a response. A `payment_id` that is not yours is `not_found`.",
       status: 200,
       query: listQuery,
       response: pageSchema(DisputeItem),
@@ -63,7 +62,7 @@ export function disputeRoutes(context: GatewayContext, { disputes }: Pick<Peers,
       path: "/v1/disputes/:id",
       tag,
       summary: "Read a dispute",
-      description: "With the evidence that was sent last.",
+      description: "With the evidence that was last sent.",
       status: 200,
       params: disputeId,
       response: DisputeOwn,
@@ -74,10 +73,10 @@ export function disputeRoutes(context: GatewayContext, { disputes }: Pick<Peers,
       return presentDisputeOwn(dispute);
     },
   );
-  answerRoutes(context, disputes);
+  responseRoutes(context, disputes);
 }
 
-function answerRoutes(context: GatewayContext, disputes: Peers["disputes"]): void {
+function responseRoutes(context: GatewayContext, disputes: Peers["disputes"]): void {
   merchantRoute(
     context,
     "payments:write",
@@ -86,9 +85,9 @@ function answerRoutes(context: GatewayContext, disputes: Peers["disputes"]): voi
       method: "POST",
       path: "/v1/disputes/:id/evidence",
       tag,
-      summary: "Answer a dispute with evidence",
+      summary: "Submit evidence for a dispute",
       description:
-        "Sends texts, and files that were uploaded before, to the processor for good: a dispute is answered once. At least one field is needed; blanks around a text are left away, and a text of blanks alone is refused. The dispute moves to `under_review` by the processor's report. While the processor has not told that it has the evidence, `evidence.status` is `pending`; do not send it again.",
+        "Sends texts and uploaded files to the processor. Evidence can be submitted once and cannot be changed. At least one field is required; texts are trimmed and must not be blank. The dispute becomes `under_review` when the processor reports it. `evidence.status` is `pending` until the processor acknowledges the evidence; do not send it again.",
       status: 200,
       params: disputeId,
       body: NewEvidence,
@@ -115,7 +114,7 @@ function answerRoutes(context: GatewayContext, disputes: Peers["disputes"]): voi
       tag,
       summary: "Accept a dispute",
       description:
-        "Concedes it: the dispute becomes `lost` by the processor's report, and its money stays with the buyer. It cannot be taken back. The body may be empty.",
+        "Concedes the dispute: it becomes `lost` when the processor reports it, and the buyer keeps the money. This cannot be undone. The body may be empty.",
       status: 200,
       params: disputeId,
       body: Type.Object({}, strict),

@@ -1,5 +1,5 @@
-// The SDK's files: `/js/v1/…` is always the newest and cached for minutes, `/js/<version>/…` never changes and can be
-// pinned by the hashes of `/js/manifest.json`. Any page may load them.
+// Serves the SDK to any page: `/js/v1/…` is the newest release and cached for minutes; `/js/<version>/…` never changes
+// and can be pinned by the hashes in `/js/manifest.json`.
 import { globSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import type { FastifyInstance } from "fastify";
@@ -9,7 +9,7 @@ import { foreverCache, type ServedFile, sendFile, servedFile } from "../../web/s
 const evergreenCache = "public, max-age=300, stale-while-revalidate=86400";
 const dist = join(import.meta.dirname, "../../web/dist/js");
 
-/** Adds the routes. @param version of this release, which `v1` stands for */
+/** @param version of this release, which `v1` serves */
 export function browserScriptRoutes(app: FastifyInstance, version: string): void {
   const releases = readReleases();
   const manifest = servedFile("manifest.json", JSON.stringify(describe(releases, version), null, 2));
@@ -27,12 +27,12 @@ export function browserScriptRoutes(app: FastifyInstance, version: string): void
   });
 }
 
-/** `integrity` works with CORS only, and a page with COEP wants to hear that it may have the file. */
+/** `integrity` requires CORS, and pages with COEP require the resource policy. */
 function openToPages(set: (headers: Record<string, string>) => unknown): void {
   set({ "access-control-allow-origin": "*", "cross-origin-resource-policy": "cross-origin" });
 }
 
-/** Files by release and name; earlier releases stay in the folder. */
+/** Files by release and name; the folder keeps earlier releases. */
 function readReleases(): Map<string, Map<string, ServedFile>> {
   const releases = new Map<string, Map<string, ServedFile>>();
   for (const path of globSync("*/*", { cwd: dist }).sort()) {

@@ -1,4 +1,3 @@
-// The pages of /docs while they are built and after.
 import assert from "node:assert/strict";
 import { mkdir, rename, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
@@ -9,7 +8,7 @@ import { pageRoutes } from "./documents.ts";
 
 const test = suite("documents");
 
-test("until the pages are built each answers 503 with a page that says so; then they are served without a restart", async () => {
+test("answers 503 with an explanation until the pages are built, then serves them without a restart", async () => {
   const folder = await tempDir("documents");
   const app = Fastify();
   try {
@@ -20,7 +19,7 @@ test("until the pages are built each answers 503 with a page that says so; then 
       assert.equal(headers["retry-after"], "3");
       assert.equal(headers["cache-control"], "no-store");
       assert.match(String(headers["content-security-policy"]), /^default-src 'none'; style-src 'sha256-/);
-      assert.match(body, /The documentation is being built; reload in a few seconds/);
+      assert.match(body, /The documentation is being built. Reload in a few seconds/);
     }
     await mkdir(join(folder, "made/docs"), { recursive: true });
     for (const [path, text] of [

@@ -1,6 +1,5 @@
-// The API's description at /openapi.json and /openapi.yaml, from the operations that are served, each written when it
-// is first asked for; what people read at / and /docs, static pages (deploy/generate/docs.ts), which a local stack
-// builds after its start and an image has; and /.well-known/security.txt.
+// Serves /openapi.json and /openapi.yaml from the registered operations, the static pages at / and /docs
+// (deploy/generate/docs.ts; a local stack builds them after its start), and /.well-known/security.txt.
 import { createHash } from "node:crypto";
 import { existsSync, globSync, readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -12,11 +11,11 @@ import type { OperationRegistry } from "../../operation.ts";
 import type { GatewayConfig } from "../../settings.ts";
 import { type ServedFile, sendFile, servedFile } from "../../web/served-file.ts";
 
-// What is served changes with a release only.
+// The content changes with a release only.
 const cacheHeader = "public, max-age=300";
 const dist = join(import.meta.dirname, "../../site/dist");
 
-// Nothing inline, nothing from elsewhere, no form that is sent: scripts, styles, pictures and requests of our own.
+// Scripts, styles, images and requests of our own origin only; nothing inline and no forms.
 const pagePolicy = [
   "default-src 'none'",
   ...["script-src", "style-src", "img-src", "connect-src"].map((kind) => `${kind} 'self'`),
@@ -28,7 +27,7 @@ const pageHeaders = {
   "cross-origin-opener-policy": "same-origin",
 } as const;
 
-/** Adds the routes; after the last operation. */
+/** Call after the last operation. */
 export function documentRoutes(
   { app, operations }: OperationRegistry,
   config: Pick<GatewayConfig, "LOCAL_STACK">,
@@ -37,12 +36,12 @@ export function documentRoutes(
   const yaml = () => stringify(document, { aliasDuplicateObjects: false, lineWidth: 120 });
   serve(app, "/openapi.json", "openapi.json", () => JSON.stringify(document));
   serve(app, "/openapi.yaml", "openapi.yaml", yaml);
-  // Whether "Try it" may ask for a sandbox key.
+  // Decides whether "Try it" asks for a sandbox key.
   serve(app, "/docs/stack.json", "stack.json", () => JSON.stringify({ is_local: config.LOCAL_STACK === "on" }));
   pageRoutes(app, dist);
 }
 
-/** @param folder of the pages, which appears as a whole */
+/** @param folder of the pages; it is created in one step */
 export function pageRoutes(app: FastifyInstance, folder: string): void {
   let site: Site | undefined;
   const sendPage = async (request: FastifyRequest, reply: FastifyReply, path: string) => {
@@ -55,14 +54,14 @@ export function pageRoutes(app: FastifyInstance, folder: string): void {
   };
   app.get("/", (request, reply) => sendPage(request, reply, "index.html"));
   app.get("/docs", (request, reply) => sendPage(request, reply, "docs"));
-  // A slash at the end means the same page.
+  // A trailing slash means the same page.
   app.get<{ Params: { "*": string } }>("/docs/*", (request, reply) =>
     sendPage(request, reply, `docs/${request.params["*"]}`.replace(/\/$/, "")),
   );
 }
 
 interface Site {
-  /** By their paths in the folder. */
+  /** By path in the folder. */
   readonly files: ReadonlyMap<string, ServedFile>;
   readonly missing: ServedFile;
 }
@@ -73,7 +72,7 @@ function readSite(folder: string): Site | undefined {
   const paths = globSync("**/*.{html,css,js,json,svg}", { cwd: folder });
   const files = new Map(paths.map((path) => [path, servedFile(path, readFileSync(join(folder, path)))] as const));
   const missing = files.get("docs/404.html");
-  if (!missing) throw new Error(`${folder} is not whole: npm run generate -- docs`);
+  if (!missing) throw new Error(`${folder} is incomplete: run npm run generate -- docs`);
   return { files, missing };
 }
 
@@ -89,7 +88,7 @@ const buildingPage = `<!doctype html>
 <title>Tollbooth docs</title>
 <style>${buildingStyle}</style>
 <h1>Tollbooth docs</h1>
-<p>The documentation is being built; reload in a few seconds.</p>
+<p>The documentation is being built. Reload in a few seconds.</p>
 </html>
 `;
 const buildingPolicy = `default-src 'none'; style-src 'sha256-${createHash("sha256").update(buildingStyle).digest("base64")}'`;
@@ -111,7 +110,7 @@ function serve(app: FastifyInstance, path: string, name: string, write: () => st
   });
 }
 
-/** Adds the route, when contact and expiry are set: the RFC wants both. */
+/** Adds the route if contact and expiry are set: RFC 9116 requires both. */
 export function securityContactRoute(
   app: FastifyInstance,
   {

@@ -1,7 +1,6 @@
-// The hosted checkout page, `/c/{session id}#{session secret}`. The fragment never reaches us, so the server's part
-// knows the id alone: it shows name, look, language and support address, and nothing of the order or how it stands.
-// An unknown id gets a plain page, whose script then says that the link is not valid. Mail tools and chats add to
-// links, so any path under `/c/` is this page.
+// Serves the hosted checkout page, `/c/{session id}#{session secret}`. The server sees only the id, so it renders name,
+// branding, language and support address, but no order data. An unknown id gets a plain page whose script explains it.
+// Mail programs and chats append to links, so any path under `/c/` is this page.
 import { globSync, readFileSync } from "node:fs";
 import { basename, join } from "node:path";
 import type { FastifyRequest } from "fastify";
@@ -38,10 +37,9 @@ interface StateAddress {
 }
 
 const tokenMax = 64; // characters; ours have 43
-const brandedFilesMax = 500; // some 3 MB; more merchants are made anew, which takes a millisecond
+const brandedFilesMax = 500; // about 3 MB; rebuilding one takes a millisecond
 const brandedQuality = 5;
 
-/** Adds the page and its files. */
 export function hostedPageRoutes(
   context: Pick<GatewayContext, "app" | "addresses" | "limits">,
   peers: Pick<Peers, "checkout" | "brandingOf">,
@@ -70,7 +68,7 @@ export function hostedPageRoutes(
   app.get<PageAddress>("/c/*", async (request, reply) => {
     const id = sessionIdIn(request.params["*"]);
     const lookup = () => describe(peers, request, id);
-    const known = await addresses.allow("page", request, reply, lookup).catch(nothingKnown);
+    const known = await addresses.allow("page", request, reply, lookup).catch(emptyView);
     const requested = request.query.locale;
     const language = chooseLanguage([
       ...(typeof requested === "string" ? [requested] : []),
@@ -86,7 +84,7 @@ export function hostedPageRoutes(
   returnStateRoute(context, peers);
 }
 
-/** How a session stands, for the page of a buyer who came back from the processor without the session's secret. */
+/** Returns a session's status to the page of a buyer who returned from the processor without the session's secret. */
 function returnStateRoute(
   { app, addresses, limits }: Pick<GatewayContext, "app" | "addresses" | "limits">,
   { checkout }: Pick<Peers, "checkout">,
@@ -111,7 +109,7 @@ function pageFiles(served: ReadonlyMap<string, ServedFile>): PageFiles {
   return { script: pinned(addressOf(".js")), code: pinned(addressOf(".mjs")), style: addressOf(".css") };
 }
 
-/** The sheet with a merchant's look behind it. */
+/** The style sheet with a merchant's branding appended. */
 function brandSheet(
   brandedFiles: LRUCache<string, ServedFile>,
   name: string,
@@ -125,7 +123,7 @@ function brandSheet(
   return file;
 }
 
-interface KnownPage {
+interface PageView {
   readonly locale: string;
   readonly merchant: ShellMerchant | undefined;
 }
@@ -135,11 +133,11 @@ async function describe(
   { checkout, brandingOf }: Pick<Peers, "checkout" | "brandingOf">,
   request: FastifyRequest,
   sessionId: string,
-): Promise<KnownPage> {
+): Promise<PageView> {
   if (!isId("session", sessionId)) throw new Failure("NOT_FOUND");
   return await callContext.run(request.call, async () => {
     const { locale, merchantId, environment } = await checkout.describePage({ sessionId });
-    // A checkout service of the release before does not say whose it is.
+    // A checkout service of the previous release sends no merchant id.
     if (merchantId === "") return { locale, merchant: undefined };
     const found = await brandingOf({ merchantId, environment }).catch(ignoreFailure);
     if (!found) return { locale, merchant: undefined };
@@ -164,14 +162,14 @@ async function describe(
   });
 }
 
-/** The merchant service is away: the page is plain until its script has read the session. */
+/** Without the merchant service the page is plain until its script has read the session. */
 function ignoreFailure(error: unknown): undefined {
   if (error instanceof Failure) return undefined;
   throw error;
 }
 
-/** An unknown session, or a service that is away: the page's script says so. */
-function nothingKnown(error: unknown): KnownPage {
+/** For an unknown session or an unavailable service; the page's script explains it. */
+function emptyView(error: unknown): PageView {
   if (error instanceof Failure) return { locale: "", merchant: undefined };
   throw error;
 }

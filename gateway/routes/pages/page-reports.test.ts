@@ -5,7 +5,7 @@ import { readReports } from "./page-reports.ts";
 const test = suite("page reports");
 const secret = `cs_secret_01jd3v9q6k8m2n4p6r8t0v2x4z_${"a".repeat(43)}`;
 
-test("a report of either kind becomes directive, disposition and origin, and nothing else of it is kept", () => {
+test("keeps only directive, disposition and origin of a report of either kind", () => {
   const newer = {
     type: "csp-violation",
     url: `https://pay.example/c/cs_1?secret=${secret}`,
@@ -35,7 +35,7 @@ test("a report of either kind becomes directive, disposition and origin, and not
   ]);
 });
 
-test("what is no report is none, words of another form are other, and no more than ten are read", () => {
+test("ignores junk, replaces unexpected values by other, and reads at most ten reports", () => {
   for (const junk of [
     null,
     7,

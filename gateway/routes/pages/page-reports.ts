@@ -1,6 +1,5 @@
-// What browsers report of the payment page's policy: a script, a frame or a request that it stopped. Counted, and
-// logged by what and from where, never with a path, a query or a sample, which may hold a buyer's secret. Anybody can
-// send such a report: it proves nothing.
+// Receives browsers' reports of violations of the payment page's policy. Counts and logs directive and origin, never
+// path, query or sample, which may hold a buyer's secret. Reports are unauthenticated and prove nothing.
 import type { Log } from "#platform/telemetry/log.ts";
 import { membersOf } from "#platform/values/unchecked.ts";
 import type { GatewayContext } from "../../auth/auth.ts";
@@ -12,15 +11,13 @@ const reportsMaxBytes = 16 * 1024;
 const reportsMax = 10;
 const types = ["application/reports+json", "application/csp-report", "application/json"];
 
-/** What is taken of a report: words of a known form. */
 export interface PolicyReport {
   readonly directive: string;
   readonly disposition: "enforce" | "report";
-  /** An origin, or a word such as `inline`. */
+  /** An origin, or a keyword such as `inline`. */
   readonly blocked: string;
 }
 
-/** Adds the route. */
 export function pageReportRoutes(
   { app, addresses, metrics }: Pick<GatewayContext, "app" | "addresses" | "metrics">,
   log: Log,
@@ -36,7 +33,7 @@ export function pageReportRoutes(
       async (request, reply) => {
         for (const report of readReports(request.body)) {
           metrics.policyReports.inc({ directive: report.directive, disposition: report.disposition });
-          log.warn({ ...report, request_id: request.call.requestId }, "the payment page's policy was broken");
+          log.warn({ ...report, request_id: request.call.requestId }, "payment page policy violated");
         }
         return reply.code(204).send();
       },
@@ -53,7 +50,7 @@ function parsed(text: string): unknown {
   }
 }
 
-/** Of the Reporting API, a list, or of `report-uri`, one. */
+/** Reads a list of the Reporting API, or a single report of `report-uri`. */
 export function readReports(json: unknown): readonly PolicyReport[] {
   const all: readonly unknown[] = Array.isArray(json) ? json.slice(0, reportsMax) : [json];
   return all.flatMap((each) => {

@@ -1,4 +1,4 @@
-"""What needs no server: tries, pages, webhooks, objects, errors and what is sent."""
+"""Tests without a server: retries, pages, webhooks, objects, errors and requests."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ from tollbooth import (
 )
 from tollbooth._errors import error_of
 from tollbooth._json import parse_json
-from tollbooth._given import NOT_GIVEN, body_bytes, checked_file, given, path_of, query_text
+from tollbooth._request import NOT_GIVEN, body_bytes, checked_file, fields_of, path_of, query_text
 from tollbooth._page import next_query
 from tollbooth._retry import pause_before
 
@@ -45,32 +45,32 @@ NOW = 1_800_000_000
 BODY = b'{"type":"payment.succeeded","payment_id":"pay_x","status":"succeeded"}'
 
 
-def told(status: int, headers: dict[str, str] | None = None, **envelope: Any) -> Any:
+def error_with(status: int, headers: dict[str, str] | None = None, **envelope: Any) -> Any:
     return error_of(status, headers or {}, {"error": {"code": "some_code", "message": "words", **envelope}})
 
 
-def standing(**changes: Any) -> dict[str, Any]:
+def state(**changes: Any) -> dict[str, Any]:
     return {"attempts": 1, "max_retries": 2, "is_repeatable": True, "left": 60.0, "random": 0.5, **changes}
 
 
-class Tries(unittest.TestCase):
-    def test_of_all_answers_only_409_429_502_and_503_are_followed_by_another_try(self) -> None:
-        tried = [status for status in range(400, 600) if pause_before(told(status), **standing()) is not None]
+class Retries(unittest.TestCase):
+    def test_retries_409_429_502_and_503_only(self) -> None:
+        tried = [status for status in range(400, 600) if pause_before(error_with(status), **state()) is not None]
         self.assertEqual(tried, [409, 429, 502, 503])
 
-    def test_a_lost_connection_is_followed_by_another_try_only_where_nothing_is_done_twice(self) -> None:
+    def test_retries_a_lost_connection_only_if_the_request_is_repeatable(self) -> None:
         lost = ConnectionFailedError("lost", code="connection_failed")
         late = TimedOutError("late", code="timed_out")
         for error in (lost, late, error_of(502, {}, None)):
-            self.assertIsNotNone(pause_before(error, **standing()))
-            self.assertIsNone(pause_before(error, **standing(is_repeatable=False)))
-        self.assertIsNotNone(pause_before(told(503), **standing(is_repeatable=False)))
+            self.assertIsNotNone(pause_before(error, **state()))
+            self.assertIsNone(pause_before(error, **state(is_repeatable=False)))
+        self.assertIsNotNone(pause_before(error_with(503), **state(is_repeatable=False)))
 
-    def test_no_pause_is_longer_than_the_time_that_is_left_and_each_may_double(self) -> None:
+    def test_bounds_pauses_by_the_remaining_time_with_exponential_growth(self) -> None:
         drawn = random.Random(7)
         for _ in range(2_000):
             wait = drawn.choice([None, "7"])
-            error = told(429, {"retry-after": wait} if wait else {})
+            error = error_with(429, {"retry-after": wait} if wait else {})
             attempts, most = drawn.randint(1, 12), drawn.randint(0, 10)
             left, share = drawn.uniform(0, 60), drawn.random()
             pause = pause_before(
@@ -81,44 +81,44 @@ class Tries(unittest.TestCase):
                 self.assertTrue(attempts <= most and pause < left)
                 self.assertTrue(least <= pause <= least + min(0.5 * 2 ** (attempts - 1), 8))
 
-    def test_retry_after_is_read_as_seconds_and_as_a_date_and_nonsense_is_passed_over(self) -> None:
-        self.assertEqual(told(429, {"retry-after": "7"}).retry_after, 7)
-        self.assertGreater(told(429, {"retry-after": formatdate(time.time() + 60, usegmt=True)}).retry_after, 50)
-        self.assertIsNone(told(429, {"retry-after": "soon"}).retry_after)
+    def test_reads_retry_after_as_seconds_or_a_date_and_ignores_other_values(self) -> None:
+        self.assertEqual(error_with(429, {"retry-after": "7"}).retry_after, 7)
+        self.assertGreater(error_with(429, {"retry-after": formatdate(time.time() + 60, usegmt=True)}).retry_after, 50)
+        self.assertIsNone(error_with(429, {"retry-after": "soon"}).retry_after)
 
 
 class Errors(unittest.TestCase):
-    def test_an_error_says_every_wrong_field_with_what_is_wanted_the_code_the_status_and_the_request(self) -> None:
+    def test_an_error_message_has_all_invalid_fields_code_status_and_request_id(self) -> None:
         details = [
             {"field": "amount", "problem": "must be at least 1"},
             {"field": "", "problem": "must be an object"},
         ]
-        error = told(400, {"request-id": "req_1"}, details=details)
+        error = error_with(400, {"request-id": "req_1"}, details=details)
         wanted = "amount must be at least 1; the body must be an object (some_code, 400, req_1)"
         self.assertEqual(str(error), wanted)
         self.assertEqual(error.details, (("amount", "must be at least 1"), ("", "must be an object")))
         self.assertEqual(error.request_id, "req_1")
-        self.assertIsInstance(told(404), NotFoundError)
+        self.assertIsInstance(error_with(404), NotFoundError)
 
-    def test_whatever_answers_becomes_an_error(self) -> None:
+    def test_any_body_becomes_an_error(self) -> None:
         for body in (None, [], "x", {"error": 1}, {"error": {"code": 1}}, {"error": {"code": "a", "message": "b", "details": [1]}}):
             self.assertTrue(str(error_of(500, {}, body)))
 
-    def test_a_server_that_tells_the_key_or_another_secret_back_puts_it_into_no_error(self) -> None:
+    def test_removes_echoed_keys_and_secrets_from_errors(self) -> None:
         for key in (API_KEY, "any-other-words-as-a-key"):
-            said = f"not liked: Bearer {key} {SECRET}"
-            envelope = {"code": key, "message": said, "details": [{"field": key, "problem": said}]}
+            echo = f"refused: Bearer {key} {SECRET}"
+            envelope = {"code": key, "message": echo, "details": [{"field": key, "problem": echo}]}
             error = error_of(400, {"request-id": key}, {"error": envelope}, key)
             for text in (str(error), repr(error), repr(vars(error))):
                 self.assertNotIn(key[12:], text)
                 self.assertNotIn(SECRET, text)
             self.assertEqual((error.code, error.request_id), ("[secret]", "[secret]"))
 
-    def test_what_is_nested_deeper_than_anything_of_tollbooth_is_no_json_of_it_and_ends_no_program(self) -> None:
-        for levels, is_taken in ((100, True), (101, False), (900, False), (10_000, False), (1_000_000, False)):
+    def test_refuses_json_beyond_100_levels_at_any_depth(self) -> None:
+        for levels, is_accepted in ((100, True), (101, False), (900, False), (10_000, False), (1_000_000, False)):
             for opens, closes in (("[", "]"), ('{"a":', "}")):
                 body = (opens * levels + ("1" if opens != "[" else "") + closes * levels).encode()
-                if is_taken:
+                if is_accepted:
                     parse_json(body)
                 else:
                     self.assertRaises(ValueError, parse_json, body)
@@ -130,7 +130,7 @@ class Errors(unittest.TestCase):
 
 
 class Pages(unittest.TestCase):
-    def test_a_list_is_read_on_behind_its_last_object_by_its_offset_or_not_at_all_and_every_step_leads_on(self) -> None:
+    def test_requests_the_next_page_by_last_id_or_by_offset_and_always_advances(self) -> None:
         data = [{"id": "pay_2"}, {"id": "pay_1"}]
         more = {"data": data, "has_more": True, "next_cursor": 4}
         last = {"data": data, "has_more": False, "next_cursor": 0}
@@ -159,7 +159,7 @@ class Webhooks(unittest.TestCase):
             verify_webhook(body, header, SECRET, now=NOW)
         return str(caught.exception)
 
-    def test_a_genuine_delivery_is_believed(self) -> None:
+    def test_accepts_a_genuine_delivery(self) -> None:
         genuine = self.sign(BODY)
         for values in ([genuine], ["0" * 64, genuine], [genuine, "0" * 64]):
             event = verify_webhook(BODY, self.header(*values), SECRET, now=NOW)
@@ -173,28 +173,28 @@ class Webhooks(unittest.TestCase):
         assert isinstance(event, UnknownEvent)
         self.assertEqual((event.type, event.dispute_id), ("dispute.created", "dp_x"))
 
-    def test_what_was_changed_forged_delayed_or_is_no_delivery_is_refused_with_the_reason_and_no_secret(self) -> None:
+    def test_refuses_changed_forged_delayed_and_malformed_deliveries_with_the_cause(self) -> None:
         genuine = self.header(self.sign(BODY))
         seen = [
-            (self.refusal(BODY, None), "no Service-Signature"),
-            (self.refusal(BODY, ""), "no Service-Signature"),
+            (self.refusal(BODY, None), "header is missing"),
+            (self.refusal(BODY, ""), "header is missing"),
             (self.refusal(BODY, "v1=abc"), "look like t="),
             (self.refusal(BODY, f"{genuine},t={NOW + 1}"), "look like t="),
             (self.refusal(BODY, self.header()), "look like t="),
             (self.refusal(BODY, self.header("é" * 64)), "look like t="),
-            (self.refusal(BODY + b" ", genuine), "no v1 signature fits"),
-            (self.refusal(BODY, self.header(self.sign(BODY, key=ANOTHER))), "no v1 signature fits"),
-            (self.refusal(BODY, self.header(self.sign(BODY), at=NOW - 301)), "no v1 signature fits"),
-            (self.refusal(BODY, self.header(self.sign(BODY, NOW - 301), at=NOW - 301)), "signed 301 s ago, and 300 s"),
+            (self.refusal(BODY + b" ", genuine), "no v1 signature matches"),
+            (self.refusal(BODY, self.header(self.sign(BODY, key=ANOTHER))), "no v1 signature matches"),
+            (self.refusal(BODY, self.header(self.sign(BODY), at=NOW - 301)), "no v1 signature matches"),
+            (self.refusal(BODY, self.header(self.sign(BODY, NOW - 301), at=NOW - 301)), "signed 301 s ago, tolerance is 300 s"),
             (self.refusal(BODY, self.header(self.sign(BODY, NOW + 301), at=NOW + 301)), "signed 301 s from now"),
-            (self.refusal(b"[]", self.header(self.sign(b"[]"))), "no event that this library knows"),
-            (self.refusal(b"\xff", self.header(self.sign(b"\xff"))), "no event that this library knows"),
+            (self.refusal(b"[]", self.header(self.sign(b"[]"))), "the body is not an event"),
+            (self.refusal(b"\xff", self.header(self.sign(b"\xff"))), "the body is not an event"),
         ]
         for reason, wanted in seen:
             self.assertIn(wanted, reason)
             self.assertNotIn("whsec_", reason)
 
-    def test_a_parsed_body_and_what_is_no_signing_secret_are_mistakes_of_the_caller(self) -> None:
+    def test_raises_a_type_error_for_a_parsed_body_or_a_malformed_secret(self) -> None:
         header = self.header(self.sign(BODY))
         wrong: list[tuple[Any, Any]] = [(json.loads(BODY), SECRET), (BODY.decode(), SECRET), (BODY, ""), (BODY, [])]
         for body, secret in [*wrong, (BODY, "sk_test_key"), (BODY, [SECRET, None])]:
@@ -203,7 +203,7 @@ class Webhooks(unittest.TestCase):
 
 
 class Objects(unittest.TestCase):
-    def test_fields_are_attributes_absent_ones_none_unknown_ones_kept_and_misspelt_ones_an_error(self) -> None:
+    def test_fields_are_attributes_with_none_if_absent_and_an_error_if_misspelt(self) -> None:
         payment = Payment({"id": "pay_x", "amount": 5, "card": {"last4": "4242", "new": 1}, "refunds": [{"id": "re_x"}]})
         self.assertEqual((payment.id, payment["amount"], payment.card.last4), ("pay_x", 5, "4242"))  # type: ignore[union-attr]
         self.assertEqual((payment.refunds[0].id, payment.dispute, "dispute" in payment), ("re_x", None, False))
@@ -216,7 +216,7 @@ class Objects(unittest.TestCase):
         with self.assertRaises(KeyError):
             payment["dispute"]
 
-    def test_a_secret_is_read_and_not_printed(self) -> None:
+    def test_secrets_are_readable_but_not_printed(self) -> None:
         session = CreatedCheckoutSession({"id": "cs_x", "session_secret": "cs_secret_y", "render": {"client_secret": "z9"}})
         for text in (repr(session), str(session), f"{[session]}"):
             self.assertIn("cs_x", text)
@@ -224,20 +224,20 @@ class Objects(unittest.TestCase):
             self.assertNotIn("z9", text)
         self.assertEqual(session.session_secret, "cs_secret_y")
 
-    def test_a_body_that_is_another_than_it_should_be_does_no_harm(self) -> None:
+    def test_tolerates_unexpected_values(self) -> None:
         self.assertEqual(CheckoutSession({"metadata": 5, "_data": 1}).metadata, 5)
         self.assertEqual(Payment({"card": "none"}).card, "none")
 
 
-class Sent(unittest.TestCase):
-    def test_what_is_not_given_stays_out_and_none_empties_what_can_be_emptied(self) -> None:
+class Requests(unittest.TestCase):
+    def test_omits_parameters_that_are_not_given_and_sends_none_for_clearable_fields(self) -> None:
         values = {"name": None, "phone": None, "email": "a@b", "website": NOT_GIVEN}
-        self.assertEqual(given(values, ("phone", "website")), {"phone": None, "email": "a@b"})
+        self.assertEqual(fields_of(values, ("phone", "website")), {"phone": None, "email": "a@b"})
         self.assertEqual(query_text({"q": "a b&c", "limit": 1, "is": True}), "?q=a+b%26c&limit=1&is=true")
         self.assertEqual(query_text({}), "")
         self.assertEqual(body_bytes({"a": "é"}), '{"a":"é"}'.encode())
 
-    def test_what_would_not_arrive_as_it_was_meant_is_not_sent(self) -> None:
+    def test_refuses_arguments_that_would_not_arrive_unchanged(self) -> None:
         for part in ("", "..", "a/b", "pay_x?", "pay_x\n", None, 5):
             with self.assertRaises(TypeError):
                 path_of("v1", part)  # type: ignore[arg-type]
@@ -262,7 +262,7 @@ class Settings(unittest.TestCase):
             Tollbooth(**options)
         return f"{caught.exception!r} {caught.exception.__cause__!r}"
 
-    def test_the_key_goes_over_https_or_to_this_machine(self) -> None:
+    def test_accepts_https_base_urls_and_http_for_localhost_only(self) -> None:
         good = ["https://pay.example", "https://pay.example/tollbooth/", "http://localhost:8080", "http://127.0.0.1:1"]
         for base_url in [*good, "http://[::1]:8080", "http://shop.localhost"]:
             Tollbooth(api_key=API_KEY, base_url=base_url)
@@ -271,7 +271,7 @@ class Settings(unittest.TestCase):
         for base_url in [*bad, *unclear, "https://pay.example/a b", "https://pay.example/a\r\nb"]:
             self.assertIn("base_url must", self.refusal(api_key=API_KEY, base_url=base_url))
 
-    def test_no_refusal_no_printed_client_and_no_copy_has_the_key(self) -> None:
+    def test_never_shows_the_key_in_an_error_a_printed_client_or_a_copy(self) -> None:
         client = Tollbooth(api_key=API_KEY, base_url="https://pay.example")
         texts = [
             self.refusal(api_key=API_KEY + "\n", base_url="https://pay.example"),
@@ -289,7 +289,7 @@ class Settings(unittest.TestCase):
 
 
 class Package(unittest.TestCase):
-    def test_it_is_python_3_10_and_imports_itself_and_the_standard_library(self) -> None:
+    def test_runs_on_python_3_10_with_the_standard_library_only(self) -> None:
         modules = sorted(Path(tollbooth.__file__).parent.rglob("*.py"))
         self.assertGreater(len(modules), 20)
         for module in modules:
@@ -301,7 +301,7 @@ class Package(unittest.TestCase):
                 for name in names:
                     self.assertIn(name.split(".")[0], sys.stdlib_module_names, str(module))
 
-    def test_what_it_exports_is_there(self) -> None:
+    def test_exports_the_public_names(self) -> None:
         for name in ("Tollbooth", "Payment", "PaymentSucceededEvent", "verify_webhook", "NOT_GIVEN", "__version__"):
             self.assertTrue(hasattr(tollbooth, name), name)
 

@@ -1,4 +1,4 @@
-"""One try over a real connection: reused, found closed, slow, cut, and by many threads at once."""
+"""Tests over real connections: reused, closed, slow, cut, and shared by threads."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ Talk = Callable[[socket.socket, int], None]
 
 
 class Server:
-    """Listens on loopback; a function talks on each connection, told which one it is."""
+    """Listens on loopback and calls a function with each connection and its number."""
 
     def __init__(self, talk: Talk) -> None:
         self._talk = talk
@@ -41,7 +41,7 @@ class Server:
             with connection:
                 self._talk(connection, number)
         except OSError:
-            pass  # the other side went away
+            pass  # the client disconnected
 
     def close(self) -> None:
         self.is_over.set()
@@ -49,7 +49,7 @@ class Server:
 
 
 def request_of(connection: socket.socket) -> bytes:
-    """The head of a request without a body; empty: there is none any more."""
+    """Head of a request without a body; empty after the last request."""
     head = b""
     while b"\r\n\r\n" not in head:
         part = connection.recv(4_096)
@@ -73,7 +73,7 @@ class Connections(unittest.TestCase):
     def get(self, transport: Transport, *, fresh: bool = False, timeout: float = 20.0) -> bytes:
         return transport.send("GET", "/v1/payments", {}, None, timeout=timeout, fresh=fresh).body
 
-    def test_a_connection_is_used_again_but_not_for_what_must_not_be_repeated(self) -> None:
+    def test_reuses_a_connection_except_for_requests_that_must_not_be_repeated(self) -> None:
         def talk(connection: socket.socket, _: int) -> None:
             while request_of(connection):
                 connection.sendall(ANSWER)
@@ -86,7 +86,7 @@ class Connections(unittest.TestCase):
         self.get(transport, fresh=True)
         self.assertEqual(server.connections, 2)
 
-    def test_a_connection_that_was_closed_meanwhile_costs_nothing(self) -> None:
+    def test_replaces_an_idle_connection_that_the_server_closed(self) -> None:
         closed = threading.Event()
 
         def talk(connection: socket.socket, number: int) -> None:
@@ -105,7 +105,7 @@ class Connections(unittest.TestCase):
         self.assertEqual(self.get(transport), b'{"data":[]}')
         self.assertEqual(server.connections, 2)
 
-    def test_a_process_that_was_forked_off_talks_on_connections_of_its_own(self) -> None:
+    def test_uses_new_connections_after_a_fork(self) -> None:
         def talk(connection: socket.socket, _: int) -> None:
             while request_of(connection):
                 connection.sendall(ANSWER)
@@ -115,12 +115,12 @@ class Connections(unittest.TestCase):
         self.get(transport)
         idle = transport._idle[0][1]
         self.addCleanup(idle.close)
-        transport._process = -1  # as in a process of another number, which the copied object was not made in
+        transport._process = -1  # as in a forked process
         self.get(transport)
         self.get(transport)
         self.assertEqual(server.connections, 2)
 
-    def test_an_answer_that_says_so_ends_its_connection_and_is_read_to_the_end(self) -> None:
+    def test_reads_a_response_that_closes_its_connection_to_the_end(self) -> None:
         def talk(connection: socket.socket, _: int) -> None:
             request_of(connection)
             connection.sendall(b"HTTP/1.1 200 OK\r\nConnection: close\r\n\r\n" + b"x" * 70_000)
@@ -129,7 +129,7 @@ class Connections(unittest.TestCase):
         self.assertEqual(len(self.get(transport)), 70_000)
         self.assertEqual(len(self.get(transport)), 70_000)
 
-    def test_time_is_over_also_while_bytes_go_on_to_arrive(self) -> None:
+    def test_times_out_while_bytes_keep_arriving(self) -> None:
         for head in (b"HTTP/1.1 200 OK\r\nX: ", b"HTTP/1.1 200 OK\r\nContent-Length: 100000\r\n\r\n"):
             server = self.serve(lambda connection, _: None)
 
@@ -143,7 +143,7 @@ class Connections(unittest.TestCase):
             with self.assertRaises(TimedOutError):
                 self.get(self.transport(server), timeout=0.3)
 
-    def test_time_is_over_also_in_silence(self) -> None:
+    def test_times_out_without_a_response(self) -> None:
         server = self.serve(lambda connection, _: None)
 
         def answer_late(connection: socket.socket, _: int) -> None:
@@ -155,7 +155,7 @@ class Connections(unittest.TestCase):
         with self.assertRaises(TimedOutError):
             self.get(self.transport(server), timeout=0.3)
 
-    def test_a_cut_an_early_end_and_a_closed_port_are_a_failed_connection(self) -> None:
+    def test_reports_cut_responses_and_closed_ports_as_failed_connections(self) -> None:
         early = [
             b"",
             b"HTTP/1.1 2",
@@ -163,20 +163,20 @@ class Connections(unittest.TestCase):
             b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n14\r\nhalf",
             b"nonsense\r\n\r\n",
         ]
-        for told in early:
+        for response in early:
 
-            def talk(connection: socket.socket, _: int, told: bytes = told) -> None:
+            def talk(connection: socket.socket, _: int, response: bytes = response) -> None:
                 request_of(connection)
-                connection.sendall(told)
+                connection.sendall(response)
 
-            with self.assertRaises(ConnectionFailedError, msg=str(told)):
+            with self.assertRaises(ConnectionFailedError, msg=str(response)):
                 self.get(self.transport(self.serve(talk)))
         server = self.serve(lambda connection, _: None)
         server.close()
         with self.assertRaises(ConnectionFailedError):
             self.get(self.transport(server))
 
-    def test_an_answer_has_a_bound_and_a_redirect_is_none(self) -> None:
+    def test_limits_the_response_size_and_refuses_redirects(self) -> None:
         def long(connection: socket.socket, _: int) -> None:
             request_of(connection)
             connection.sendall(b"HTTP/1.1 200 OK\r\nConnection: close\r\n\r\n" + b"x" * 300_000)
@@ -184,14 +184,14 @@ class Connections(unittest.TestCase):
         with self.assertRaisesRegex(UnexpectedAnswerError, "more than 100000 bytes"):
             self.get(self.transport(self.serve(long)))
 
-        def elsewhere(connection: socket.socket, _: int) -> None:
+        def redirect(connection: socket.socket, _: int) -> None:
             request_of(connection)
             connection.sendall(b"HTTP/1.1 301 Moved\r\nLocation: https://pay.example\r\nContent-Length: 0\r\n\r\n")
 
         with self.assertRaisesRegex(UnexpectedAnswerError, "redirect"):
-            self.get(self.transport(self.serve(elsewhere)))
+            self.get(self.transport(self.serve(redirect)))
 
-    def test_many_threads_share_a_client_and_none_gets_the_answer_of_another(self) -> None:
+    def test_threads_share_a_client_without_mixing_responses(self) -> None:
         def talk(connection: socket.socket, _: int) -> None:
             while head := request_of(connection):
                 name = head.split(b" ")[1].rsplit(b"/", 1)[1]
@@ -199,7 +199,7 @@ class Connections(unittest.TestCase):
                 connection.sendall(b"HTTP/1.1 200 OK\r\nContent-Length: %d\r\n\r\n%s" % (len(body), body))
 
         server = self.serve(talk)
-        client = Tollbooth(api_key="sk_test_nobody", base_url=server.url)
+        client = Tollbooth(api_key="sk_test_unknown", base_url=server.url)
         self.addCleanup(client.close)
         names = [f"pay_{number}" for number in range(200)]
         with ThreadPoolExecutor(8) as pool:

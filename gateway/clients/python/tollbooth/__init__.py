@@ -1,5 +1,5 @@
-"""The Tollbooth library for a merchant's backend: one object for each noun of the API, errors with classes,
-webhooks that are verified. Nothing but Python 3.10 or newer is needed.
+"""The Tollbooth library for a merchant's backend: an object per API resource, error classes and webhook verification.
+Requires Python 3.10 or newer and no other package.
 """
 
 from ._answer import AnswerFacts, TollboothObject, answer_of
@@ -22,7 +22,7 @@ from ._errors import (
     UnexpectedAnswerError,
 )
 from ._page import Page
-from ._given import NOT_GIVEN, NotGiven
+from ._request import NOT_GIVEN, NotGiven
 from ._webhook import verify_webhook
 from .gen.resources import *
 from .gen.webhook_events import *

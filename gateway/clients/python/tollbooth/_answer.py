@@ -1,4 +1,4 @@
-"""Answers as objects: fields are attributes, unknown ones are kept, secret ones are hidden where they are only printed."""
+"""Responses as objects with all fields as attributes; printing an object hides its secret fields."""
 
 from __future__ import annotations
 
@@ -8,13 +8,13 @@ from .gen.contract import SECRET_FIELDS
 
 
 class AnswerFacts(NamedTuple):
-    """About the answer that a result came with."""
+    """About the response of a result."""
 
     status: int
     request_id: str | None
-    """Names the request in Tollbooth's logs."""
+    """Id of the request in Tollbooth's logs."""
     is_replay: bool
-    """It is the stored answer of an earlier request with the same idempotency key."""
+    """True for the stored response of an earlier request with the same idempotency key."""
 
 
 def facts_of(status: int, headers: Mapping[str, str]) -> AnswerFacts:
@@ -22,8 +22,8 @@ def facts_of(status: int, headers: Mapping[str, str]) -> AnswerFacts:
 
 
 class TollboothObject:
-    """An object of the API. `payment.amount` and `payment["amount"]` are the same; an optional field without a value is
-    None as an attribute; a field that is newer than this library is there as well."""
+    """An object of the API. `payment.amount` equals `payment["amount"]`. An optional field without a value is None as an
+    attribute. Fields that are newer than this library are included."""
 
     __slots__ = ("_data", "_facts")
     _nested: ClassVar[Mapping[str, type[TollboothObject]]] = {}
@@ -52,7 +52,7 @@ class TollboothObject:
         return name in self._data
 
     def __iter__(self) -> Iterator[str]:
-        """The names of its fields."""
+        """Names of the fields."""
         return iter(self._data)
 
     def __eq__(self, other: object) -> bool:
@@ -65,7 +65,7 @@ class TollboothObject:
         return f"{type(self).__name__}({', '.join(shown)})"
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain dicts and lists, secrets included: what the API answered."""
+        """The response as plain dicts and lists, including secrets."""
         return {name: _plain(value) for name, value in self._data.items()}
 
 
@@ -73,7 +73,7 @@ Kind = TypeVar("Kind", bound=TollboothObject)
 
 
 def answer_of(result: Any) -> AnswerFacts | None:
-    """What is known of a result's answer; None for what no call of this library returned."""
+    """About the response of a result; None for an object that this library did not return."""
     return getattr(result, "_facts", None)
 
 

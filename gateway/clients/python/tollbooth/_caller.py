@@ -1,5 +1,5 @@
-"""Sends operations: gives each its headers and, where it honours one, its idempotency key, which stays the same in
-every try; tries again where that is invited; and makes objects or errors of what comes back."""
+"""Sends operations: adds headers and an idempotency key that is the same for all attempts, retries where allowed, and
+converts responses to objects or errors."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any, Callable, Mapping, NamedTuple
 
 from ._answer import Kind, facts_of
 from ._errors import TollboothError, UnexpectedAnswerError, error_of
-from ._given import body_bytes, checked_file, query_text
+from ._request import body_bytes, checked_file, query_text
 from ._json import parse_json
 from ._page import Page, Paging, next_query
 from ._retry import pause_before
@@ -20,7 +20,7 @@ _KEY = re.compile(r"[\x20-\x7e]{1,255}")
 
 class Settings(NamedTuple):
     api_key: Callable[[], str | None]
-    """A function: whoever prints or copies settings has no key."""
+    """A function, so that printed or copied settings do not contain the key."""
     prefix: str
     max_retries: int
     timeout: float
@@ -37,11 +37,10 @@ class Caller:
         self._transport = transport
 
     def send(self, kind: type[Kind], method: str, path: str, **call: Any) -> Kind:
-        """The operation's answer, which is taken to be what the contract says."""
         answer = self._answer(method, path, **call)
         body = _json_of(answer)
         if not isinstance(body, dict):
-            raise UnexpectedAnswerError("the answer is no object", code="unexpected_answer", status=answer.status)
+            raise UnexpectedAnswerError("the response is not an object", code="unexpected_answer", status=answer.status)
         return kind(body, facts_of(answer.status, answer.headers))
 
     def send_for_nothing(self, method: str, path: str, **call: Any) -> None:
@@ -64,7 +63,7 @@ class Caller:
         body = _json_of(answer)
         data = body.get("data") if isinstance(body, dict) else None
         if not isinstance(data, list):
-            raise UnexpectedAnswerError("the answer is no list", code="unexpected_answer", status=answer.status)
+            raise UnexpectedAnswerError("the response is not a list", code="unexpected_answer", status=answer.status)
         following = next_query(query or {}, body, paging)
 
         def read_next() -> Page[Kind]:
@@ -104,7 +103,7 @@ class Caller:
         is_repeatable = method == "GET" or is_idempotent
         ends_at = settings.clock() + settings.total_timeout
         attempts = 0
-        # At most max_retries rounds: pause_before says no at the latest then.
+        # Ends after max_retries retries at the latest, by pause_before.
         while True:
             attempts += 1
             left = max(0.001, ends_at - settings.clock())
@@ -135,10 +134,10 @@ class Caller:
         if answer.status < 300:
             return answer
         try:
-            told = parse_json(answer.body)
+            parsed = parse_json(answer.body)
         except ValueError:
-            told = None  # no envelope: error_of says so
-        return error_of(answer.status, answer.headers, told, self._settings.api_key())
+                parsed = None  # error_of reports a missing envelope
+            return error_of(answer.status, answer.headers, parsed, self._settings.api_key())
 
     def _headers(self, is_idempotent: bool, is_open: bool, key: str | None) -> dict[str, str]:
         settings = self._settings
@@ -146,7 +145,7 @@ class Caller:
         if not is_open:
             api_key = settings.api_key()
             if api_key is None:
-                raise TypeError("this operation needs a client with an api_key")
+                raise TypeError("this operation requires a client with an api_key")
             headers["Authorization"] = f"Bearer {api_key}"
         if is_idempotent:
             chosen = os.urandom(16).hex() if key is None else key
@@ -160,9 +159,9 @@ def _json_of(answer: WireAnswer) -> Any:
     try:
         return parse_json(answer.body)
     except ValueError:
-        # Without the cause: it quotes the text, which may hold a secret.
+        # Without the cause: its message quotes the text, which may contain a secret.
         raise UnexpectedAnswerError(
-            f"the answer of HTTP {answer.status} is no JSON of Tollbooth's",
+            f"the response (HTTP {answer.status}) is not Tollbooth's JSON",
             code="unexpected_answer",
             status=answer.status,
             request_id=answer.headers.get("request-id"),

@@ -1,4 +1,4 @@
-"""The client: its settings, checked once. The key stays here: no message, no repr and no copy of the object has it."""
+"""The client and its options. No message, repr or copy of the object contains the key."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from .gen.resources import Resources
 
 
 class Tollbooth(Resources):
-    """A client of one Tollbooth with one API key, for any number of threads; make one and keep it.
+    """A client for one Tollbooth with one API key. Create it once and share it between threads.
 
     client = Tollbooth(api_key=os.environ["TOLLBOOTH_KEY"], base_url="https://pay.example")
     """
@@ -37,16 +37,16 @@ class Tollbooth(Resources):
         sleep: Callable[[float], None] = time.sleep,
         random: Callable[[], float] = random.random,
     ) -> None:
-        """`api_key`: `sk_test_…` or `sk_live_…`; only onboarding works without one.
+        """`api_key`: `sk_test_…` or `sk_live_…`; only onboarding works without a key.
 
-        `base_url`: where your Tollbooth is: https, or http on this machine. A path before `/v1` is kept.
-        `max_retries`: how often a request is repeated that may be. `timeout`: seconds of one try, from its connection
-        to the last byte of its answer; `total_timeout`: of all tries with the pauses between them.
-        `answer_bytes_max`: a longer answer is an error. `ssl_context`: in place of the platform's, for certificates of
-        your own. `app_name`: added to the User-Agent. `clock`, `sleep`, `random`: for tests that do not wait.
+        `base_url`: URL of your Tollbooth: https, or http on localhost. A path before `/v1` is kept.
+        `max_retries`: maximum number of retries. `timeout`: seconds for one attempt, from connecting to the last byte
+        of the response; `total_timeout`: for all attempts and pauses. `answer_bytes_max`: limit of a response.
+        `ssl_context`: replaces the platform's, for your own certificates. `app_name`: added to the User-Agent.
+        `clock`, `sleep`, `random`: replaceable in tests.
         """
         if api_key is not None and not (isinstance(api_key, str) and re.fullmatch(r"[\x21-\x7e]{8,200}", api_key)):
-            raise ValueError("api_key must be a whole API key (sk_test_… or sk_live_…), without spaces or line breaks")
+            raise ValueError("api_key must be a complete API key (sk_test_… or sk_live_…), without spaces or line breaks")
         if not re.fullmatch(r"[\x20-\x7e]{0,100}", app_name):
             raise ValueError("app_name must be at most 100 ASCII characters")
         if not 0 <= max_retries <= 10:
@@ -72,7 +72,7 @@ class Tollbooth(Resources):
         super().__init__(Caller(settings, transport))
 
     def close(self) -> None:
-        """Ends idle connections; the client can be used on."""
+        """Closes idle connections; the client stays usable."""
         self._transport.close()
 
     def __enter__(self) -> Tollbooth:
@@ -85,26 +85,26 @@ class Tollbooth(Resources):
         return "Tollbooth()"
 
     def __reduce__(self) -> NoReturn:
-        raise TypeError("a client is not pickled: its key would be written somewhere")
+        raise TypeError("a client cannot be pickled, since this would write its key")
 
 
 def _checked(base_url: str) -> SplitResult:
-    # The text itself is not told: somebody may have put a key into it.
+    # The message omits the text, which may contain a key.
     try:
         url = urlsplit(base_url)
         host, _port = url.hostname or "", url.port
     except ValueError:
         raise ValueError("base_url must be a URL as https://pay.example") from None
-    # The parser drops line breaks; whoever gave some meant something else.
+    # urlsplit drops line breaks, so they are refused here.
     is_url = re.fullmatch(r"[\x21-\x7e]+", base_url) and re.fullmatch(r"[\w.:-]+", host, re.ASCII)
     if not is_url or url.scheme not in ("https", "http"):
         raise ValueError("base_url must be a URL as https://pay.example")
-    if url.scheme == "http" and not _is_here(host):
-        raise ValueError("base_url must be https, since the key goes there; http is for this machine only")
+    if url.scheme == "http" and not _is_local(host):
+        raise ValueError("base_url must be https to protect the key; http is allowed for localhost only")
     if "@" in url.netloc or url.query or url.fragment:
         raise ValueError("base_url must have no user, password, query or fragment")
     return url
 
 
-def _is_here(host: str) -> bool:
+def _is_local(host: str) -> bool:
     return bool(re.fullmatch(r"(?:.+\.)?localhost|127(?:\.\d{1,3}){3}|::1", host, re.ASCII))

@@ -1,4 +1,4 @@
-"""What can go wrong, by class. An error tells what the API told, and never a key, a secret or a value that was sent."""
+"""Error classes. An error contains the API's message, but never a key, a secret or a value that was sent."""
 
 from __future__ import annotations
 
@@ -9,15 +9,15 @@ from typing import Any, Callable, Mapping, NamedTuple, Sequence
 
 
 class FieldProblem(NamedTuple):
-    """A field that is wrong, with the form that is wanted."""
+    """An invalid field and its problem."""
 
     field: str
-    """Its path in your own names, such as `metadata.order`; empty: the body as a whole."""
+    """Path such as `metadata.order`; empty for the body as a whole."""
     problem: str
 
 
 class TollboothError(Exception):
-    """Everything that this library raises when a call fails; mistakes of the calling code are TypeError or ValueError."""
+    """Base class of all errors of failed calls. Mistakes of the calling code are TypeError or ValueError."""
 
     def __init__(
         self,
@@ -32,22 +32,21 @@ class TollboothError(Exception):
         super().__init__(message)
         self.message = message
         self.code = code
-        """What to act on: the API's code; or `connection_failed`, `timed_out`, `unexpected_answer`, `signature_invalid`.
-        """
+        """The API's code, or `connection_failed`, `timed_out`, `unexpected_answer`, `signature_invalid`."""
         self.status = status
-        """HTTP status; None without an answer."""
+        """HTTP status; None without a response."""
         self.request_id = request_id
-        """Names the request in Tollbooth's logs; tell it to support."""
+        """Id of the request in Tollbooth's logs. Quote it to support."""
         self.details = tuple(details)
-        """The wrong fields, of `invalid_body`."""
+        """The invalid fields of `invalid_body`."""
         self.retry_after = retry_after
-        """Seconds to wait before the same request makes sense again, where that was told."""
+        """Seconds, from Retry-After."""
         self.attempts = 1
-        """How often the request was sent."""
+        """Number of attempts."""
 
 
 class InvalidRequestError(TollboothError):
-    """The request breaks a rule (400, 405, 413, 415 and the like): mend it; `details` names the fields."""
+    """The request is invalid (400, 405, 413, 415 and the like): correct it; `details` lists the fields."""
 
 
 class AuthenticationError(TollboothError):
@@ -55,19 +54,19 @@ class AuthenticationError(TollboothError):
 
 
 class PermissionDeniedError(TollboothError):
-    """The key lacks the scope, or something is switched off for the merchant (403)."""
+    """The key lacks the scope, or a feature is disabled for the merchant (403)."""
 
 
 class NotFoundError(TollboothError):
-    """There is no such object for this key (404)."""
+    """The object does not exist for this key (404)."""
 
 
 class ConflictError(TollboothError):
-    """The idempotency key is in use by a request that goes on (409), or was used for another one (422)."""
+    """The idempotency key is used by a request in progress (409), or was used for a different request (422)."""
 
 
 class RefusedError(TollboothError):
-    """A valid request that the state of things refuses (402, 410, 422): too much to refund, a blocked payment …"""
+    """The request is valid but the current state does not allow it (402, 410, 422), e.g. `amount_too_large`."""
 
 
 class RateLimitError(TollboothError):
@@ -75,33 +74,33 @@ class RateLimitError(TollboothError):
 
 
 class ConnectorError(TollboothError):
-    """The card processor could not be asked (502): no money has moved."""
+    """The card processor could not be reached (502): no money has moved."""
 
 
 class ServiceError(TollboothError):
-    """Tollbooth itself is in trouble (500, 503 and other 5xx)."""
+    """Tollbooth failed (500, 503 and other 5xx)."""
 
 
 class ConnectionFailedError(TollboothError):
-    """No whole answer came: whether the request was carried out is unknown."""
+    """No complete response: it is unknown whether the request was carried out."""
 
 
 class TimedOutError(ConnectionFailedError):
-    """The time was over."""
+    """The time limit was reached."""
 
 
 class UnexpectedAnswerError(TollboothError):
-    """What answered does not speak as Tollbooth does: a redirect, no JSON, too much of it."""
+    """The response is not Tollbooth's: a redirect, not JSON, or too large."""
 
 
 class SignatureVerificationError(TollboothError):
-    """A webhook that is not to be believed; the message says why, without the secret."""
+    """The webhook could not be verified; the message has the cause, without the secret."""
 
-    def __init__(self, why: str) -> None:
-        super().__init__(f"the webhook is not to be believed: {why}", code="signature_invalid")
+    def __init__(self, cause: str) -> None:
+        super().__init__(f"webhook not verified: {cause}", code="signature_invalid")
 
 
-# Keys, signing secrets and sessions' secrets, whosever they are.
+# API keys, signing secrets and session secrets of any owner.
 _SECRET = re.compile(r"(?:sk_(?:test|live)|whsec|cs_secret)_[\w-]+", re.ASCII)
 
 _BY_STATUS: Mapping[int, type[TollboothError]] = {
@@ -118,29 +117,29 @@ _BY_STATUS: Mapping[int, type[TollboothError]] = {
 
 
 def error_of(status: int, headers: Mapping[str, str], body: Any, api_key: str | None = None) -> TollboothError:
-    """The error that an answer stands for; anything but the API's envelope is an unexpected one.
+    """Converts an error response, with or without the API's envelope.
 
-    `api_key` was sent: a server that tells it back, as a debugging proxy may, puts it into no error.
+    `api_key` is removed from the error: a debugging proxy, for example, may echo it.
     """
 
-    def told(text: str) -> str:
+    def redact(text: str) -> str:
         return _SECRET.sub("[secret]", text if api_key is None else text.replace(api_key, "[secret]"))
 
-    request_id = None if headers.get("request-id") is None else told(headers["request-id"])
+    request_id = None if headers.get("request-id") is None else redact(headers["request-id"])
     retry_after = _seconds_of(headers.get("retry-after"))
     envelope = body.get("error") if isinstance(body, dict) else None
     code = envelope.get("code") if isinstance(envelope, dict) else None
     message = envelope.get("message") if isinstance(envelope, dict) else None
     if not isinstance(envelope, dict) or not isinstance(code, str) or not isinstance(message, str):
         kind = ServiceError if status >= 500 or status == 429 else UnexpectedAnswerError
-        what = f"what answered was not Tollbooth: HTTP {status} without its error envelope"
+        what = f"the response is not Tollbooth's: HTTP {status} without its error envelope"
         return kind(what, code="unexpected_answer", status=status, request_id=request_id, retry_after=retry_after)
-    code, message = told(code), told(message)
-    details = _details_of(envelope.get("details"), told)
+    code, message = redact(code), redact(message)
+    details = _details_of(envelope.get("details"), redact)
     fields = "; ".join(f"{field or 'the body'} {problem}" for field, problem in details)
-    place = ", ".join(str(part) for part in (code, status, request_id) if part is not None)
+    context = ", ".join(str(item) for item in (code, status, request_id) if item is not None)
     return _kind_of(code, status)(
-        f"{fields or message} ({place})",
+        f"{fields or message} ({context})",
         code=code,
         status=status,
         request_id=request_id,
@@ -155,9 +154,9 @@ def _kind_of(code: str, status: int) -> type[TollboothError]:
     return _BY_STATUS.get(status, ServiceError if status >= 500 else InvalidRequestError)
 
 
-def _details_of(value: Any, told: Callable[[str], str]) -> list[FieldProblem]:
-    def text_of(part: Any) -> str:
-        return told(part) if isinstance(part, str) else ""
+def _details_of(value: Any, redact: Callable[[str], str]) -> list[FieldProblem]:
+    def text_of(item: Any) -> str:
+        return redact(item) if isinstance(item, str) else ""
 
     problems = value if isinstance(value, list) else []
     return [
@@ -168,7 +167,7 @@ def _details_of(value: Any, told: Callable[[str], str]) -> list[FieldProblem]:
 
 
 def _seconds_of(text: str | None) -> float | None:
-    """Seconds of a Retry-After; a date is read by the machine's clock."""
+    """Seconds of a Retry-After; a date is relative to the system clock."""
     if text is None:
         return None
     if text.isascii() and text.isdigit() and len(text) <= 6:

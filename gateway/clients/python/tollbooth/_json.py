@@ -1,17 +1,16 @@
-"""JSON that somebody else wrote: parsed, and no deeper than anything of Tollbooth's is, so that neither this library nor
-whoever walks over its results runs out of stack."""
+"""Parses untrusted JSON with a depth limit, so recursive code over the results cannot overflow the stack."""
 
 from __future__ import annotations
 
 import json
 from typing import Any, Iterable
 
-# Nothing that the API answers is deeper than a handful.
+# The API's responses have only a few levels.
 _DEPTH_MAX = 100
 
 
 def parse_json(body: bytes) -> Any:
-    """Raises ValueError for anything but JSON, and for what is too deep."""
+    """Raises ValueError for invalid JSON, or JSON that is too deep."""
     try:
         parsed = json.loads(body)
     except RecursionError:

@@ -1,4 +1,4 @@
-"""Lists: a page has `data`; iterating it reads page after page."""
+"""A list is its first page; iterating it reads all pages."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ Paging = Literal["after", "offset", "none"]
 
 
 class Page(Generic[Item]):
-    """A page of a list; iterating yields every object of this page and of all that follow."""
+    """A page of a list. Iterating yields every object of this and all following pages."""
 
     def __init__(
         self,
@@ -22,18 +22,18 @@ class Page(Generic[Item]):
     ) -> None:
         self.data = data
         self.total = total
-        """All there are within the filters; None where that is not counted."""
+        """Number of objects that match the filters; None if the list does not count them."""
         self.has_more = read_next is not None
-        """Whether further pages follow."""
+        """Whether more pages follow."""
         self._read_next = read_next
         self._facts = facts
 
     def next_page(self) -> Page[Item] | None:
-        """The page that follows; None behind the last one."""
+        """None after the last page."""
         return None if self._read_next is None else self._read_next()
 
     def pages(self) -> Iterator[Page[Item]]:
-        """This page and all that follow."""
+        """This page and all following ones."""
         page: Page[Item] | None = self
         while page is not None:
             yield page
@@ -48,16 +48,16 @@ class Page(Generic[Item]):
 
 
 def next_query(query: Mapping[str, Any], body: Mapping[str, Any], paging: Paging) -> dict[str, Any] | None:
-    """The query of the page that follows; None behind the last one. Every step leads on, so that a loop ends."""
+    """Query of the next page; None after the last one. Each query advances, so iteration always ends."""
     data = body.get("data") or [None]
     last = data[-1]
     if paging == "none" or not isinstance(last, dict):
         return None
     filters = {name: value for name, value in query.items() if name != "offset"}
     if paging == "after":
-        behind = last.get("id")
-        is_more = body.get("has_more") is True and isinstance(behind, str) and behind != query.get("after")
-        return {**filters, "after": behind} if is_more else None
+        last_id = last.get("id")
+        is_more = body.get("has_more") is True and isinstance(last_id, str) and last_id != query.get("after")
+        return {**filters, "after": last_id} if is_more else None
     following = body.get("next_cursor")
     is_more = isinstance(following, int) and following > query.get("offset", 0)
     return {**filters, "offset": following} if is_more else None

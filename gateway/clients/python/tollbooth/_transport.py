@@ -1,4 +1,4 @@
-"""One try of a request over HTTP/1.1, bounded in time and size; idle connections are kept. No redirect is followed."""
+"""Sends a request once over HTTP/1.1, with limits of time and size. Reuses connections and follows no redirect."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ from urllib.parse import SplitResult
 
 from ._errors import ConnectionFailedError, TimedOutError, UnexpectedAnswerError
 
-# More than a backend's threads use at once; what is beyond is closed after its answer.
+# More than a backend's threads use at once; further connections are closed after their response.
 _IDLE_MAX = 16
-# Shorter than the service keeps an idle connection (65 s), so that seldom one is found closed.
+# Shorter than the service's keepalive (65 s), so few are found closed.
 _IDLE_SECONDS = 50.0
 _CHUNK = 65_536
 
@@ -43,10 +43,10 @@ class Transport:
     def send(
         self, method: str, target: str, headers: Mapping[str, str], body: bytes | None, *, timeout: float, fresh: bool
     ) -> WireAnswer:
-        """Raises ConnectionFailedError, or TimedOutError, when no whole answer came.
+        """Raises ConnectionFailedError or TimedOutError without a complete response.
 
-        `fresh`: on a new connection. An idle one may have been closed by the other side a moment ago, and a request
-        that must not be repeated would then fail for nothing.
+        `fresh`: use a new connection. The server may just have closed an idle one, which would fail a request that
+        must not be repeated.
         """
         deadline = time.monotonic() + timeout
         try:
@@ -55,11 +55,11 @@ class Transport:
                 try:
                     return self._exchange(idle, method, target, headers, body, deadline)
                 except ConnectionError:
-                    pass  # it had been closed meanwhile: nothing was answered on it
+                    pass  # the server had closed the idle connection
             connection = self._connection(timeout)
             return self._exchange(connection, method, target, headers, body, deadline)
         except TimeoutError as error:
-            raise TimedOutError(f"no whole answer came in {timeout:g} s", code="timed_out") from error
+            raise TimedOutError(f"no complete response within {timeout:g} s", code="timed_out") from error
         except (OSError, HTTPException) as error:
             raise ConnectionFailedError("the connection failed", code="connection_failed") from error
 
@@ -80,7 +80,7 @@ class Transport:
             status = response.status
             if 300 <= status < 400:
                 raise UnexpectedAnswerError(
-                    f"the base URL answers with a redirect (HTTP {status}), which is not followed: give the final one",
+                    f"the base URL redirects (HTTP {status}), which is not followed: set base_url to the target",
                     code="unexpected_answer",
                     status=status,
                 )
@@ -89,12 +89,12 @@ class Transport:
             return WireAnswer(status, {name.lower(): value for name, value in response.getheaders()}, read)
         finally:
             if is_reusable:
-                self._give_back(connection)
+                self._release(connection)
             else:
                 connection.close()
 
     def close(self) -> None:
-        """Ends idle connections."""
+        """Closes idle connections."""
         self._leave_parent()
         with self._lock:
             idle, self._idle = self._idle, []
@@ -107,11 +107,11 @@ class Transport:
         while part := response.read(_CHUNK):
             size += len(part)
             if size > self._answer_bytes_max:
-                told = f"the answer has more than {self._answer_bytes_max} bytes"
-                raise UnexpectedAnswerError(told, code="unexpected_answer", status=response.status)
+                problem = f"the response has more than {self._answer_bytes_max} bytes"
+                raise UnexpectedAnswerError(problem, code="unexpected_answer", status=response.status)
             parts.append(part)
         if response.length:
-            raise HTTPException("the answer ended early")
+            raise HTTPException("the response ended early")
         return b"".join(parts)
 
     def _connection(self, timeout: float) -> Any:
@@ -129,7 +129,7 @@ class Transport:
         return connection
 
     def _leave_parent(self) -> None:
-        """A process that was forked off has its parent's connections, on which two would talk at once."""
+        """Drops the parent's connections after a fork: both processes would use them."""
         if self._process != os.getpid():
             self._process, self._lock, self._idle = os.getpid(), threading.Lock(), []
 
@@ -144,7 +144,7 @@ class Transport:
             connection.close()
         return taken
 
-    def _give_back(self, connection: Any) -> None:
+    def _release(self, connection: Any) -> None:
         self._leave_parent()
         with self._lock:
             is_kept = len(self._idle) < _IDLE_MAX
@@ -155,8 +155,8 @@ class Transport:
 
 
 class _BoundedSocket:
-    """A connected socket whose every read and write ends at one deadline: a socket's own timeout begins anew with each
-    byte that arrives, so that a slow answer would never end."""
+    """A connected socket with one deadline for all reads and writes: a socket's own timeout restarts with each byte, so
+    a slow response could last forever."""
 
     def __init__(self, inner: socket.socket) -> None:
         self._inner = inner
@@ -186,7 +186,7 @@ class _BoundedSocket:
         return self._inner.recv_into(buffer)
 
     def close(self) -> None:
-        """An answer that is still read keeps the connection, as with a socket's own files."""
+        """A response that is still being read keeps the connection open, as with a socket's own files."""
         self._is_ended = True
         if self._readers == 0:
             self._inner.close()
@@ -198,7 +198,7 @@ class _BoundedSocket:
 
 
 class _BoundedReader(io.RawIOBase):
-    """What http.client reads an answer from."""
+    """The file that http.client reads a response from."""
 
     def __init__(self, source: _BoundedSocket) -> None:
         self._source = source

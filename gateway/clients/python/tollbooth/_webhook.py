@@ -1,4 +1,4 @@
-"""Webhooks: believed only with their signature over the raw bytes."""
+"""Verifies webhooks by their signature over the raw bytes."""
 
 from __future__ import annotations
 
@@ -24,15 +24,15 @@ def verify_webhook(
     tolerance: float = 300,
     now: float | None = None,
 ) -> WebhookEvent:
-    """The event of a delivery that Tollbooth signed. Answer 2xx, and what does not pass with 400.
+    """Returns the event of a delivery that Tollbooth signed. Answer 2xx; if this raises, answer 400.
 
-    `raw_body`: the bytes as they came; JSON that was parsed and written again has other ones.
-    `header`: of `Service-Signature`. `secret`: the endpoint's `whsec_…`; both, while you roll it.
-    `tolerance`: how many seconds the signature's time may be off; an older delivery is somebody's copy.
-    Raises SignatureVerificationError, which says what is wrong.
+    `raw_body`: the received bytes; JSON that was parsed and serialized again has different bytes.
+    `header`: value of `Service-Signature`. `secret`: the endpoint's `whsec_…`, or both while you roll it.
+    `tolerance`: allowed difference between the signature's time and now, seconds; older deliveries may be replays.
+    Raises SignatureVerificationError with the cause.
     """
     if not isinstance(raw_body, (bytes, bytearray, memoryview)):
-        raise TypeError("raw_body must be the bytes as they came, not a text and not what a JSON parser made of them")
+        raise TypeError("raw_body must be the received bytes, not a str and not the output of a JSON parser")
     secrets = [secret] if isinstance(secret, str) else list(secret)
     if not secrets or not all(isinstance(each, str) and each.startswith("whsec_") for each in secrets):
         raise TypeError("secret must be the endpoint's signing secret, whsec_…")
@@ -40,21 +40,20 @@ def verify_webhook(
     body = bytes(raw_body)
     signed = sent_at.encode() + b"." + body
     wanted = [hmac.new(each.encode(), signed, hashlib.sha256).hexdigest() for each in secrets]
-    # Every pair is compared: how long it takes says nothing of which fits.
-    if True not in [hmac.compare_digest(given, one) for given in signatures for one in wanted]:
+    # Every pair is compared, so the time does not show which one matches.
+    if True not in [hmac.compare_digest(signature, one) for signature in signatures for one in wanted]:
         raise SignatureVerificationError(
-            "no v1 signature fits: is it this endpoint's secret, "
-            "and are these the bytes as they came, before any parser?"
+            "no v1 signature matches: check that the secret is this endpoint's and that the body is unparsed"
         )
     age = (time.time() if now is None else now) - int(sent_at)
     if not abs(age) <= tolerance:
         when = f"{round(age)} s ago" if age > 0 else f"{round(-age)} s from now"
         raise SignatureVerificationError(
-            f"signed {when}, and {tolerance:g} s are tolerated: a copy of an old delivery, or a clock that is off"
+            f"signed {when}, tolerance is {tolerance:g} s: a replayed delivery, or a wrong clock"
         )
     event = _json_of(body)
     if not isinstance(event, dict) or not isinstance(event.get("type"), str):
-        raise SignatureVerificationError("it is signed, and is no event that this library knows how to read")
+        raise SignatureVerificationError("the signature is valid, but the body is not an event")
     return event_of(event)
 
 

@@ -1,4 +1,4 @@
-"""What is sent: a parameter that was not given stays out, and None empties a field that can be emptied."""
+"""Builds paths, queries and bodies. A parameter that is not given is omitted; None clears a clearable field."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from urllib.parse import urlencode
 
 @final
 class NotGiven:
-    """The default of a parameter for which None means something."""
+    """Default of a parameter for which None has a meaning."""
 
     def __repr__(self) -> str:
         return "NOT_GIVEN"
@@ -25,20 +25,20 @@ _ID = re.compile(r"[\w-]+", re.ASCII)
 
 
 def path_of(*parts: str) -> str:
-    """A path with ids in it. An empty one would turn `GET /v1/payments/{id}` into the list."""
+    """A path with ids. An empty id would turn `GET /v1/payments/{id}` into the list."""
     for part in parts:
         if not isinstance(part, str) or not _ID.fullmatch(part):
-            raise TypeError("an id must be a text of letters, digits, _ and -")
+            raise TypeError("an id must be a string of letters, digits, _ and -")
     return "/" + "/".join(parts)
 
 
-def given(values: Mapping[str, Any], clearable: Iterable[str] = ()) -> dict[str, Any]:
-    """Without what was not given; None stays for fields that it empties."""
-    keeps = frozenset(clearable)
+def fields_of(values: Mapping[str, Any], clearable: Iterable[str] = ()) -> dict[str, Any]:
+    """Omits parameters that were not given; None stays for clearable fields."""
+    nullable = frozenset(clearable)
     return {
         name: value
         for name, value in values.items()
-        if value is not NOT_GIVEN and (value is not None or name in keeps)
+        if value is not NOT_GIVEN and (value is not None or name in nullable)
     }
 
 
@@ -53,12 +53,12 @@ def _query_value(value: Any) -> str:
 
 
 def body_bytes(body: Mapping[str, Any]) -> bytes:
-    """JSON. Raises TypeError or ValueError for what JSON does not have: a Decimal, NaN."""
+    """JSON. Raises TypeError or ValueError for values that JSON lacks: a Decimal, NaN."""
     return json.dumps(body, allow_nan=False, ensure_ascii=False, separators=(",", ":")).encode()
 
 
 def checked_file(content: bytes, content_type: str) -> tuple[bytes, str]:
-    """The body itself, in place of JSON."""
+    """A raw body, instead of JSON."""
     if not isinstance(content, (bytes, bytearray)) or not re.fullmatch(r"[\w.+-]+/[\w.+-]+", content_type, re.ASCII):
-        raise TypeError("a file is its bytes, and its content type as application/pdf")
+        raise TypeError("a file must have bytes and a content type such as application/pdf")
     return bytes(content), content_type

@@ -1,40 +1,39 @@
-// Room for request bodies: how many bytes of them may be under way at once, of one sender and of all. A body takes its
-// room before its first byte is read, so that no number of open sockets fills the memory of the process.
+// Limits the bytes of request bodies in flight, per sender and in total. A body reserves its bytes before the first is
+// read, so open sockets cannot fill the process' memory.
 
 /** Sizes in bytes. */
-export interface RoomSize {
+export interface BudgetSize {
   readonly total: number;
-  /** What one sender may take of it. */
   readonly perSender: number;
-  /** What the smallest body takes: its socket and its request cost memory too, so this bounds their number. */
+  /** Minimum per body: sockets and requests cost memory too, so this bounds their number. */
   readonly leastPerBody: number;
 }
 
-export class BodyRoom {
-  readonly #size: RoomSize;
+export class BodyBudget {
+  readonly #size: BudgetSize;
   readonly #bySender = new Map<string, number>();
   #usedBytes = 0;
 
-  constructor(size: RoomSize) {
+  constructor(size: BudgetSize) {
     this.#size = size;
   }
 
-  /** @returns gives the room back, once however often it is called; undefined: there is none. */
+  /** @returns releases the bytes, idempotent; undefined if the budget is used up */
   take(sender: string, bodyBytes: number): (() => void) | undefined {
     const bytes = Math.max(bodyBytes, this.#size.leastPerBody);
     const own = (this.#bySender.get(sender) ?? 0) + bytes;
     if (own > this.#size.perSender || this.#usedBytes + bytes > this.#size.total) return undefined;
     this.#bySender.set(sender, own);
     this.#usedBytes += bytes;
-    let isBack = false;
+    let isReleased = false;
     return () => {
-      if (isBack) return;
-      isBack = true;
-      this.#giveBack(sender, bytes);
+      if (isReleased) return;
+      isReleased = true;
+      this.#release(sender, bytes);
     };
   }
 
-  #giveBack(sender: string, bytes: number): void {
+  #release(sender: string, bytes: number): void {
     this.#usedBytes -= bytes;
     const left = (this.#bySender.get(sender) ?? 0) - bytes;
     if (left > 0) this.#bySender.set(sender, left);
