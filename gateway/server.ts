@@ -96,7 +96,7 @@ function serverOptions(config: GatewayConfig): Parameters<typeof createServer>[3
     },
     keepAliveTimeout: keepAliveMs,
     routerOptions: { querystringParser: parseQuery },
-    // Bodies are taken as they are: no conversion of types, no silent removal; every wrong field is told at once.
+    // No type conversion and no silent removal; all wrong fields are reported together.
     ajv: {
       // `verbose`: an error carries its schema, whose property names are the candidates for "did you mean".
       customOptions: {

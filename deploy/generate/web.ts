@@ -23,7 +23,7 @@ const scripts = [
 const pageFiles = [
   { entry: "gateway/web/page/page.ts", name: "page.js", folder: "page" },
   { entry: "gateway/web/page/page.css", name: "page.css", folder: "page" },
-  { entry: "gateway/web/page/hand-over/code.ts", name: "code.mjs", folder: "page" },
+  { entry: "gateway/web/page/share-link/code.ts", name: "code.mjs", folder: "page" },
   { entry: "gateway/web/console/console.ts", name: "console.js", folder: "console" },
   { entry: "gateway/web/console/console.css", name: "console.css", folder: "console" },
   { entry: "gateway/web/console/preview.ts", name: "preview.js", folder: "console" },
@@ -79,7 +79,7 @@ async function browserFiles(): Promise<Map<string, string>> {
   }
   for (const [language, texts] of Object.entries(errorTexts))
     files.set(`${sdk}/texts-${language}.json`, JSON.stringify(texts));
-  const brandingCode = await bundleOne(common, "gateway/web/look/look-css.ts", "look.mjs");
+  const brandingCode = await bundleOne(common, "gateway/web/branding/branding-css.ts", "look.mjs");
   for (const { entry, name, folder } of pageFiles) {
     const text = await bundleOne(common, entry, name);
     files.set(hashedName(folder, name, brandedSheets.has(name) ? text + brandingCode : text), text);

@@ -26,7 +26,7 @@ export const EventJson = component(
   Type.Object({
     id: idSchema("event"),
     type: textSchema("Event code.", "payment.succeeded"),
-    payment_id: Type.Optional(idSchema("payment", "The event's payment; absent if there is none that can be read.")),
+    payment_id: Type.Optional(idSchema("payment", "The event's payment; absent until it can be read.")),
     payload: payloadSchema("Body of the event's deliveries."),
     created_at: timeSchema("When the event was published."),
   }),

@@ -32,7 +32,7 @@ export const captureMethods = ["automatic", "manual"] as const;
 
 export const captureMethodInput = enumSchema(
   captureMethods,
-  "Default `automatic`. `manual`: the payment is authorized, and you capture all or part of it before `capture_before`.",
+  "Default `automatic`. `manual`: the payment is authorized, and you capture the full amount or a part before `capture_before`.",
 );
 
 /** A service of the previous release sends no value, which means automatic. */

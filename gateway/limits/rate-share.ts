@@ -1,4 +1,4 @@
-// Publishes tokens taken in this replica to the others and subtracts theirs: a limit holds for all replicas together.
+// Publishes this replica's tokens to the others and subtracts theirs: a limit holds for all replicas together.
 // Until a report arrives each may allow its own burst. Without the broker every replica limits on its own.
 import { randomBytes } from "node:crypto";
 import type { NatsConnection } from "nats";

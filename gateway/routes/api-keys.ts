@@ -48,7 +48,7 @@ const ApiKeyRequest = component(
     ),
     environment: Type.Optional(environmentSchema),
     allowed_ips: Type.Optional(
-      allowedIps("Must be within the calling key's networks, which are the default. If there are none: any address."),
+      allowedIps("Must be within the calling key's networks, which are the default. Without any network: any address."),
     ),
   }),
 );

@@ -1,4 +1,3 @@
-// What browsers have to load, counted in gzipped bytes.
 import assert from "node:assert/strict";
 import { globSync, readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -18,7 +17,7 @@ const sizes = [
 ];
 
 for (const { what, files, bytesMax } of sizes) {
-  test(`${what}: at most ${bytesMax} bytes`, () => {
+  test(`${what} has at most ${bytesMax} bytes`, () => {
     const paths = globSync(files.replace("{version}", releaseVersion()), { cwd: dist });
     const gzipped = paths.map((path) => gzipSync(readFileSync(join(dist, path)), { level: 9 }).length);
     const bytes = gzipped.reduce((sum, each) => sum + each, 0);

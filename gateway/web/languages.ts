@@ -1,5 +1,5 @@
-// The buyer's languages: the page's texts and the SDK's errors, and the choice of one: what the address asks for, then
-// what the merchant chose for the session, then what the browser prefers, then English.
+// Texts of the page and the SDK by language, and the choice of a language: the URL's, then the session's, then the
+// browser's, then English.
 import type { ErrorCode } from "./sdk/error-code.ts";
 import ar from "./texts/ar.json" with { type: "json" };
 import de from "./texts/de.json" with { type: "json" };
@@ -21,7 +21,7 @@ import nl from "./texts/nl.json" with { type: "json" };
 import pl from "./texts/pl.json" with { type: "json" };
 import pt from "./texts/pt.json" with { type: "json" };
 
-/** Every text of the hosted page. `{…}` stands for a value that the page puts in; each language has the same ones. */
+/** Texts of the hosted page. `{…}` is a placeholder; every language has the same ones. */
 export type PageTexts = typeof en;
 
 /** By primary language subtag. */
@@ -32,7 +32,7 @@ export const languages: ReadonlyMap<string, PageTexts> = new Map(
 /** By error code; `title` is the accessible name of the fields. */
 type ErrorTexts = Readonly<Record<ErrorCode | "unconfirmed" | "title", string>>;
 
-/** The SDK's errors by language. English is in the SDK itself; the build writes each other one as a file beside it. */
+/** The SDK's errors by language. The SDK contains English; the build writes the others as separate files. */
 export const errorTexts: Readonly<Record<string, ErrorTexts>> = {
   ar: arErrors,
   de: deErrors,
@@ -46,7 +46,7 @@ export const errorTexts: Readonly<Record<string, ErrorTexts>> = {
 };
 
 export interface ChosenLanguage {
-  /** BCP 47, for Intl: with the region that was asked for. */
+  /** BCP 47 with the requested region, for Intl. */
   readonly tag: string;
   readonly direction: "ltr" | "rtl";
   readonly texts: PageTexts;
@@ -54,7 +54,7 @@ export interface ChosenLanguage {
 
 const rightToLeft = new Set(["ar"]);
 
-/** @param preferences BCP 47 tags, the strongest first; unknown and malformed ones are passed over */
+/** @param preferences BCP 47 tags, strongest first; unknown and malformed ones are skipped */
 export function chooseLanguage(preferences: readonly string[]): ChosenLanguage {
   for (const preference of [...preferences, "en"]) {
     const language = preference.split("-")[0]?.toLowerCase() ?? "";
@@ -62,10 +62,10 @@ export function chooseLanguage(preferences: readonly string[]): ChosenLanguage {
     const tag = texts && canonical(preference);
     if (texts && tag) return { tag, texts, direction: rightToLeft.has(language) ? "rtl" : "ltr" };
   }
-  throw new Error("there is no English");
+  throw new Error("English is missing");
 }
 
-/** The languages of an Accept-Language header, the most wanted first (RFC 9110 §12.5.4). At most ten are read. */
+/** Languages of an Accept-Language header by preference (RFC 9110 §12.5.4), at most ten. */
 export function acceptedLanguages(header: string | undefined): string[] {
   const preferences = (header ?? "")
     .slice(0, 400)

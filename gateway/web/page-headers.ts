@@ -1,14 +1,14 @@
-// Headers of the hosted page, the same for every id. Nothing inline, no eval, no host but our own, the processors' and
-// the merchant's logo; nobody may frame it: a shop that wants the fields in its own page embeds the SDK, whose frame is
-// the processor's. What breaks the policy is reported (PCI DSS 4.0.1, 11.6.1).
+// Headers of the hosted page, equal for every id: no inline code, no eval, only our own and the processors' hosts and
+// the merchant's logo. The page cannot be framed; shops embed the SDK instead. Browsers report violations (PCI DSS
+// 4.0.1, 11.6.1).
 import { scriptSources } from "./page-scripts.ts";
 import type { SurfaceHosts } from "./surface-hosts.ts";
 
-/** Where browsers tell what broke the policy. */
+/** Browsers send policy reports here. */
 export const reportPath = "/c/reports";
 // `report-uri` is for browsers without the Reporting API.
 const reporting = ["report-to page", `report-uri ${reportPath}`];
-// Not enforced: a processor's script writes markup in ways that are its own, and a payment must not fail for that.
+// Report only: a processor's script may write markup, which must not break a payment.
 const trustedTypes = ["require-trusted-types-for 'script'", "trusted-types tollbooth", ...reporting];
 
 export function pageHeaders(hosts: SurfaceHosts): Record<string, string> {

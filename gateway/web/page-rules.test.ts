@@ -1,12 +1,11 @@
-// The pure parts of the buyer's side: money, colours, languages, the page's policy.
 import assert from "node:assert/strict";
 import { currencies, currencyExponent } from "#platform/values/money.ts";
 import { suite } from "../../test/harness/suite.ts";
+import { contrast, readableOn, textOn } from "./branding/contrast.ts";
 import { acceptedLanguages, chooseLanguage, errorTexts, languages } from "./languages.ts";
-import { contrast, readableOn, textOn } from "./look/contrast.ts";
 import { pageHeaders } from "./page-headers.ts";
 import { pageScripts } from "./page-scripts.ts";
-import { spoken } from "./sdk/error-code.ts";
+import { translated } from "./sdk/error-code.ts";
 import { exponentOf, moneyOf } from "./sdk/money.ts";
 import { readRender } from "./sdk/render.ts";
 import { secretIn, sessionIdIn } from "./session-link.ts";
@@ -14,12 +13,12 @@ import { surfaceHosts } from "./surface-hosts.ts";
 
 const test = suite("page rules");
 
-test("the browser's decimals are those of the service, for every currency", () => {
+test("the browser uses the service's decimals for every currency", () => {
   const wrong = currencies().filter((code) => exponentOf(code) !== currencyExponent(code));
   assert.deepEqual(wrong, []);
 });
 
-test("money keeps its last minor unit and its decimals in every language", () => {
+test("formats money with all its decimals in every language", () => {
   assert.equal(moneyOf(1050, "EUR", "en").formatted, "€10.50");
   assert.equal(moneyOf(5, "JPY", "en").formatted, "¥5");
   assert.equal(moneyOf(5, "KWD", "en").formatted.replace(/\s/g, " "), "KWD 0.005");
@@ -32,7 +31,7 @@ test("money keeps its last minor unit and its decimals in every language", () =>
   );
 });
 
-test("text is readable on every colour that a merchant may choose", () => {
+test("keeps text readable on every merchant colour", () => {
   for (let step = 0; step < 4_096; step += 7) {
     const hex = step.toString(16).padStart(3, "0");
     const colour = `#${[...hex].map((digit) => digit + digit).join("")}`;
@@ -43,7 +42,7 @@ test("text is readable on every colour that a merchant may choose", () => {
   }
 });
 
-test("every language has every text with the same values in it", () => {
+test("every language has all texts with the same placeholders", () => {
   const names = (text: string) => (text.match(/\{\w+\}/g) ?? []).sort();
   const english = Object.entries(languages.get("en") ?? {});
   assert.equal(languages.size, 10);
@@ -57,17 +56,17 @@ test("every language has every text with the same values in it", () => {
   }
 });
 
-test("the SDK asks for the files of words that there are, with every word in each", () => {
+test("the SDK loads exactly the existing text files, and each is complete", () => {
   const names = Object.keys(errorTexts.de ?? {}).sort();
   for (const [language, texts] of Object.entries(errorTexts)) {
     assert.deepEqual(Object.keys(texts).sort(), names);
-    assert.equal(spoken.exec(`${language}-XX`)?.[1], language);
+    assert.equal(translated.exec(`${language}-XX`)?.[1], language);
   }
   assert.deepEqual([...languages.keys()].sort(), ["en", ...Object.keys(errorTexts)].sort());
-  for (const other of ["en", "tlh", "dev", ""]) assert.equal(spoken.test(other), false);
+  for (const other of ["en", "tlh", "dev", ""]) assert.equal(translated.test(other), false);
 });
 
-test("the language is the address's, then the session's, then the browser's, then English", () => {
+test("chooses the first known language and falls back to English", () => {
   assert.equal(chooseLanguage(["xx", "pt-BR"]).tag, "pt-BR");
   assert.equal(chooseLanguage(["ar"]).direction, "rtl");
   assert.equal(chooseLanguage(["", "<script>", "tlh"]).tag, "en");
@@ -75,7 +74,7 @@ test("the language is the address's, then the session's, then the browser's, the
   assert.deepEqual(acceptedLanguages(undefined), []);
 });
 
-test("a link's id and secret are found whatever mail tools, chats and people add to it", () => {
+test("finds id and secret in links that mail programs, chats and people have changed", () => {
   const suffix = "01jd3v9q6k8m2n4p6r8t0v2x4z";
   const [id, secret] = [`cs_${suffix}`, `cs_secret_${suffix}_${"aB-_9".repeat(9).slice(0, 43)}`];
   const added = [
@@ -106,7 +105,7 @@ test("a link's id and secret are found whatever mail tools, chats and people add
   assert.equal(sessionIdIn("/c/cs_x"), "");
 });
 
-test("the page's policy names the hosts of the processors, and no others", () => {
+test("the page's policy allows the processors' hosts and no others", () => {
   const policy = pageHeaders(surfaceHosts(["https://form.example"]))["content-security-policy"] ?? "";
   const of = (directive: string) => new RegExp(`${directive} ([^;]*)`).exec(policy)?.[1]?.split(" ");
   const stripe = ["https://js.stripe.com", "https://*.js.stripe.com"];
@@ -116,7 +115,7 @@ test("the page's policy names the hosts of the processors, and no others", () =>
   assert.doesNotMatch(policy, /unsafe|\*;| \* /);
 });
 
-test("every script that the policy lets run is in the list, with its owner, its reason and how it is known", () => {
+test("every allowed script is listed with owner, reason and integrity", () => {
   const policy = pageHeaders(surfaceHosts([]))["content-security-policy"] ?? "";
   const allowed = /script-src ([^;]*)/.exec(policy)?.[1]?.split(" ");
   assert.deepEqual(
@@ -126,7 +125,7 @@ test("every script that the policy lets run is in the list, with its owner, its 
   for (const { owner, reason, integrity } of pageScripts) assert.ok(owner && reason && integrity);
 });
 
-test("a render that lacks what its kind needs, or points to a script address, mounts nothing", () => {
+test("rejects a render with missing fields or a javascript: address", () => {
   assert.equal(readRender({ kind: "frame", frame_url: "javascript:alert(1)" }), undefined);
   assert.equal(readRender({ kind: "frame", frame_url: "http://shop.example" }), undefined);
   assert.equal(readRender({ kind: "element", script_url: "https://js.example", client_secret: "x" }), undefined);

@@ -1,5 +1,5 @@
-// Files for browsers, kept in memory, each compressed once, when it is first asked for: all of them at start, source
-// maps included, took half of a gateway's start. A file either never changes under its address or is asked for again.
+// Serves files from memory. Each is compressed on its first request: compressing all at start took half of the
+// gateway's start time.
 import { createHash } from "node:crypto";
 import { promisify } from "node:util";
 import { brotliCompress, gzip, constants as zlib } from "node:zlib";
@@ -8,11 +8,9 @@ import type { FastifyReply, FastifyRequest } from "fastify";
 export interface ServedFile {
   readonly type: string;
   readonly bytes: Buffer;
-  /** The compressed bytes; made outside the event loop. */
   readonly gzip: () => Promise<Buffer>;
   readonly brotli: () => Promise<Buffer>;
   readonly etag: string;
-  /** For the `integrity` of a script tag. */
   readonly integrity: string;
 }
 
@@ -29,7 +27,7 @@ const types: Readonly<Record<string, string>> = {
 
 const [gzipped, brotlied] = [promisify(gzip), promisify(brotliCompress)];
 
-/** @param quality of Brotli; 11 takes as long as some twenty requests, so it is for what is compressed once */
+/** @param quality of Brotli; 11 costs as much as twenty requests, so use it for files that are compressed once */
 export function servedFile(name: string, content: string | Buffer, quality = 11): ServedFile {
   const bytes = typeof content === "string" ? Buffer.from(content) : content;
   return {
@@ -42,16 +40,16 @@ export function servedFile(name: string, content: string | Buffer, quality = 11)
   };
 }
 
-/** Those who ask at once share the work. */
+/** Concurrent callers share the work. */
 function once<T>(make: () => Promise<T>): () => Promise<T> {
-  let made: Promise<T> | undefined;
-  return () => (made ??= make());
+  let result: Promise<T> | undefined;
+  return () => (result ??= make());
 }
 
-/** `public, max-age=…` of a file that is another one under another name. */
+/** For files whose name changes with their content. */
 export const foreverCache = "public, max-age=31536000, immutable";
 
-/** Answers with the file, in the smallest form that the browser takes. */
+/** Sends the file in the smallest encoding that the browser accepts. */
 export async function sendFile(
   request: FastifyRequest,
   reply: FastifyReply,

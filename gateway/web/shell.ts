@@ -1,18 +1,17 @@
-// The hosted page as the server sends it: language, merchant, look and the places of everything, so that nothing jumps
-// when the script fills them in. It knows nothing of the order, which needs the secret.
+// Renders the hosted page on the server: language, merchant, branding and placeholders, so nothing moves when the
+// script fills them in. Order data needs the secret, which the server does not have.
 import { Html, html } from "../html.ts";
 import type { ChosenLanguage } from "./languages.ts";
 
 export interface ShellParts {
   readonly language: ChosenLanguage;
-  /** Undefined: the session is not known, or nobody could say. */
+  /** Undefined if the session or its merchant is unknown. */
   readonly merchant: ShellMerchant | undefined;
-  /** To quote; undefined as above. */
   readonly reference: string | undefined;
   readonly files: PageFiles;
 }
 
-/** What an id alone tells: what the merchant shows to everybody. */
+/** Public data of a merchant, which the id is enough to read. */
 export interface ShellMerchant {
   readonly name: string;
   readonly tagline: string | undefined;
@@ -20,11 +19,11 @@ export interface ShellMerchant {
   readonly email: string | undefined;
   /** `light`, `dark` or `auto`. */
   readonly theme: string;
-  /** Words of the style sheet's address. */
+  /** Query of the style sheet's URL. */
   readonly brandingQuery: string;
 }
 
-/** Addresses of the page's own files, and hashes for `integrity`. */
+/** URLs of the page's own files, with hashes for `integrity`. */
 export interface PageFiles {
   readonly script: { readonly src: string; readonly integrity: string };
   readonly code: { readonly src: string; readonly integrity: string };
@@ -35,7 +34,7 @@ export function pageShell({ language, merchant, reference, files }: ShellParts):
   const { tag, direction, texts } = language;
   const { script, style, code } = files;
   const known = merchant && { name: merchant.name, ...(merchant.email && { email: merchant.email }) };
-  // A data block: not a script, so no policy lets it run. `<` is written so that no text can end it.
+  // A data block is not executed. `<` is escaped so no text can end it.
   const data = JSON.stringify({ locale: tag, texts, style, code, merchant: known, now: Date.now() }).replaceAll(
     "<",
     "\\u003c",

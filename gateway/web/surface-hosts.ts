@@ -1,5 +1,5 @@
-// Which hosts the surfaces of sessions need, for the hosted page's Content-Security-Policy. All of them for every page:
-// a policy that named the session's own alone would tell a session's id from one that nobody has.
+// Hosts of the processors' surfaces, for the hosted page's Content-Security-Policy. Every page lists all of them: a
+// policy per session would reveal whether a session id exists.
 
 export interface SurfaceHosts {
   readonly frame: readonly string[];
@@ -7,8 +7,7 @@ export interface SurfaceHosts {
 }
 
 /**
- * Of processors whose surface is a script (page-scripts.ts). Source: Stripe's security guide, "Content Security
- * Policy".
+ * Processors whose surface is a script (page-scripts.ts). Source: Stripe's security guide, "Content Security Policy".
  */
 const scriptSurfaces: readonly SurfaceHosts[] = [
   {
@@ -17,7 +16,7 @@ const scriptSurfaces: readonly SurfaceHosts[] = [
   },
 ];
 
-/** @param frameOrigins of processors whose surface is a page of their own */
+/** @param frameOrigins of processors whose surface is their own page */
 export function surfaceHosts(frameOrigins: readonly string[]): SurfaceHosts {
   return {
     frame: [...scriptSurfaces.flatMap(({ frame }) => frame), ...frameOrigins],

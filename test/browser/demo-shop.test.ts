@@ -41,7 +41,7 @@ async function payBy(page: Page, story: string): Promise<void> {
   await page.getByRole("button", { name: "Pay $24.00" }).click();
 }
 
-const eventItem = (page: Page, type: string) => page.locator("#heard li").filter({ hasText: type }).first();
+const eventItem = (page: Page, type: string) => page.locator("#webhooks li").filter({ hasText: type }).first();
 const isNarrow = async (page: Page) => Number(await page.evaluate("document.documentElement.scrollWidth")) <= 390;
 
 inBrowser(
@@ -73,12 +73,12 @@ inBrowser(
     await payBy(page, "Is declined");
     await page.getByRole("alert").getByText("Your card was declined").waitFor();
     await eventItem(page, "payment.failed").waitFor();
-    await payBy(page, "Asks for 3-D Secure");
-    await seeScreen(page, "Your bank asks");
+    await payBy(page, "Requires 3-D Secure");
+    await seeScreen(page, "Confirm with your bank");
     const bank = page.frameLocator("iframe");
     await bank.getByRole("button", { name: "Fail authentication" }).click();
     await page.getByRole("alert").getByText("Your bank did not confirm the payment").waitFor();
-    await payBy(page, "Asks for 3-D Secure");
+    await payBy(page, "Requires 3-D Secure");
     await bank.getByRole("button", { name: "Authenticate", exact: true }).click();
     await seeScreen(page, "Thank you. Your order is paid.");
   },
@@ -88,7 +88,7 @@ inBrowser(
 inBrowser("a bank that takes its time leaves the buyer waiting in words, and the page follows", async ({ page }) => {
   await order(page);
   await payBy(page, "Takes a while");
-  await seeScreen(page, "Your payment is on its way");
+  await seeScreen(page, "Your payment is being processed");
   await page.getByRole("link", { name: "Back to the shop" }).waitFor();
   await seeScreen(page, "Thank you. Your order is paid.");
 });

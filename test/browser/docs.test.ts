@@ -134,7 +134,7 @@ inBrowser(
     }
     await page.keyboard.press("Control+k");
     await page.getByRole("searchbox").fill("zzzzqq");
-    await page.getByText("Nothing found.").waitFor();
+    await page.getByText("No results.").waitFor();
     assert.deepEqual(await violations(page), []);
     await page.keyboard.press("Escape");
     await page.getByRole("dialog").waitFor({ state: "hidden" });

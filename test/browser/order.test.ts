@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import type { Page } from "playwright-core";
 import type { StackInfo } from "../../deploy/local/stack-file.ts";
-import { contrast } from "../../gateway/web/look/contrast.ts";
+import { contrast } from "../../gateway/web/branding/contrast.ts";
 import { api } from "../harness/api.ts";
 import { browserSuite, desktop, phone } from "../harness/browser.ts";
 import { eventually } from "../harness/eventually.ts";

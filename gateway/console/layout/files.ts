@@ -4,7 +4,7 @@ import { globSync, readFileSync } from "node:fs";
 import { basename, join } from "node:path";
 import type { FastifyInstance } from "fastify";
 import { Failure } from "#platform/values/failure.ts";
-import { brandingCss } from "../../web/look/look-css.ts";
+import { brandingCss } from "../../web/branding/branding-css.ts";
 import { foreverCache, type ServedFile, sendFile, servedFile } from "../../web/served-file.ts";
 
 const dist = join(import.meta.dirname, "../../web/dist/console");

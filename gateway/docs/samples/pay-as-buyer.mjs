@@ -1,4 +1,4 @@
-// Pays a session by sending what the simulator's card form sends.  node pay-as-buyer.mjs session.json 4242424242424242
+// Pays a session with the request of the simulator's card form.  node pay-as-buyer.mjs session.json 4242424242424242
 import { readFileSync } from "node:fs";
 
 const [file = "session.json", number = "4242424242424242"] = process.argv.slice(2);

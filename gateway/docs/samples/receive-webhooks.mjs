@@ -1,5 +1,5 @@
-// A merchant's webhook endpoint in plain Node: verifies each signature over the raw bytes, fulfils each paid order once, answers 200.
-// Uses the local stack's certificate, which the local stack's deliveries trust.  SIGNING_SECRET=whsec_… node receive-webhooks.mjs [port]
+// A merchant's webhook endpoint in plain Node: verifies each signature over the raw bytes and fulfils each paid order once.
+// Uses the local stack's certificate, which its deliveries trust.  SIGNING_SECRET=whsec_… node receive-webhooks.mjs [port]
 import { readFileSync } from "node:fs";
 import { createServer } from "node:https";
 import { isGenuine } from "./verify-webhook.mjs";
@@ -8,9 +8,9 @@ const port = Number(process.argv[2] ?? 4443);
 const secret = process.env.SIGNING_SECRET ?? "";
 const stateDir = process.env.STATE_DIR ?? ".local";
 const { tls } = JSON.parse(readFileSync(`${stateDir}/stack.json`, "utf8"));
-const fulfilled = new Set(); // in your shop a table with a unique payment_id, which outlives a restart
+const fulfilled = new Set(); // in your shop a table with a unique payment_id, which survives a restart
 
-/** One payment is announced twice, by the confirmation and by the processor, and each delivery may be repeated. */
+/** A payment may be announced twice, by the confirm and by the processor, and each delivery may be repeated. */
 function fulfilOnce({ type, payment_id: id }) {
   if (type !== "payment.succeeded" || fulfilled.has(id)) return;
   fulfilled.add(id);
@@ -30,7 +30,7 @@ createServer({ cert: readFileSync(tls.cert), key: readFileSync(tls.key) }, (requ
 })
   .on("error", ({ code, message }) => {
     const isTaken = code === "EADDRINUSE";
-    console.error(isTaken ? `port ${port} is in use: the receiver that already runs prints what comes` : message);
+    console.error(isTaken ? `port ${port} is in use: another receiver is running` : message);
     process.exitCode = 1;
   })
   .listen(port, "127.0.0.1", () => console.log(`waiting for webhooks on https://localhost:${port}/hook`));

@@ -1,10 +1,10 @@
-// Refunds a payment, and never twice: the same Idempotency-Key with every try. Store the key beside your own record of the refund
-// before the first try, so that a restart of your program uses it again.
+// Refunds a payment exactly once: every attempt has the same Idempotency-Key. Store the key with your own record of the refund
+// before the first attempt, and reuse it after a restart of your program.
 import { setTimeout as pause } from "node:timers/promises";
 
-const triesMax = 5;
-// Only these invite the same request again; 500 is safe to repeat because of the key.
-const mayRepeat = new Set([409, 429, 500, 502, 503]);
+const attemptsMax = 5;
+// 500 is safe to retry because of the key.
+const retryable = new Set([409, 429, 500, 502, 503]);
 
 /** @param {{ baseUrl: string, apiKey: string, paymentId: string, amount?: number, reason?: string, key: string }} options */
 export async function refundOnce({ baseUrl, apiKey, paymentId, amount, reason, key }) {
@@ -13,10 +13,10 @@ export async function refundOnce({ baseUrl, apiKey, paymentId, amount, reason, k
       method: "POST",
       headers: { Authorization: `Bearer ${apiKey}`, "Content-Type": "application/json", "Idempotency-Key": key },
       body: JSON.stringify({ amount, reason }),
-    }).catch(() => undefined); // no answer: the refund may or may not have been made; the key finds out
+    }).catch(() => undefined); // no response: the refund may have been made, and the retry with the same key returns it
     if (answer?.ok) return await answer.json();
-    if (attempt === triesMax || (answer && !mayRepeat.has(answer.status))) {
-      throw new Error(answer ? (await answer.json()).error.code : "no answer");
+    if (attempt === attemptsMax || (answer && !retryable.has(answer.status))) {
+      throw new Error(answer ? (await answer.json()).error.code : "no response");
     }
     await pause(Number(answer?.headers.get("Retry-After") ?? 2 ** attempt) * 1000);
   }

@@ -1,4 +1,4 @@
-// Handles a body that is not needed. Node would read all of it, and closing at once would reset the connection and lose
+// Handles a body that is not needed. Node would read it to the end, and closing at once would reset the connection and lose
 // the response. So the response closes the connection, a little more is read and discarded, then the socket is
 // destroyed.
 import type { IncomingMessage } from "node:http";

@@ -1,4 +1,4 @@
-// Runs before the first paint, so that no page shows three languages and then one.
+// Runs before the first paint, so pages never flash all languages.
 import { rememberedLanguage } from "./language.ts";
 
 document.documentElement.dataset.lang = rememberedLanguage();

@@ -1,8 +1,7 @@
-// Which language the reader wants to see code in: remembered in this browser, and nowhere else.
+// The reader's language for code samples, stored only in this browser.
 const storageKey = "tollbooth-docs-language";
 const first = "curl";
 
-/** Storage may be switched off. */
 export function rememberedLanguage(): string {
   try {
     return localStorage.getItem(storageKey) ?? first;
@@ -11,7 +10,7 @@ export function rememberedLanguage(): string {
   }
 }
 
-/** Shows it on the whole page: the style sheet does the rest. */
+/** Applies the language to the whole page, by the style sheet. */
 export function showLanguage(language: string): void {
   document.documentElement.dataset.lang = language;
   for (const button of document.querySelectorAll<HTMLElement>("[data-choose]")) {
@@ -19,7 +18,7 @@ export function showLanguage(language: string): void {
   }
 }
 
-/** A group that does not have the language shows its first. */
+/** A group without the language shows its first one. */
 function shownIn(button: HTMLElement, language: string): string {
   const has = button.closest<HTMLElement>("[data-has]")?.dataset.has?.split(" ") ?? [];
   return has.includes(language) ? language : (has[0] ?? "");
@@ -30,6 +29,6 @@ export function rememberLanguage(language: string): void {
   try {
     localStorage.setItem(storageKey, language);
   } catch {
-    // It is shown for now, and asked for again on the next page.
+    // Without storage the choice lasts for this page.
   }
 }

@@ -1,5 +1,4 @@
-// The search: the sections of all pages, loaded once, and an index of them that is made in this browser. Nothing that
-// is typed leaves it.
+// Searches the sections of all pages in an index that is built in the browser. No query is sent to a server.
 import MiniSearch from "minisearch";
 
 interface Section {
@@ -11,7 +10,7 @@ interface Section {
 
 const shownMax = 20;
 const snippetMax = 140;
-// Shorter words match too much when a letter may differ.
+// Fuzzy matches of shorter words are too many.
 const fuzzyFrom = 5;
 
 const { dialog, input, count, list } = createDialog();
@@ -20,7 +19,7 @@ open();
 document.addEventListener("docs-search", open);
 input.addEventListener("input", () => void show());
 dialog.addEventListener("keydown", followKeys);
-// A click beside it closes it.
+// A click outside closes the dialog.
 dialog.addEventListener("click", (event) => {
   if (event.target === dialog || (event.target instanceof Element && event.target.closest("a"))) dialog.close();
 });
@@ -57,7 +56,7 @@ async function loadIndex(): Promise<MiniSearch<Section>> {
     const [id, page, heading, text] = (Array.isArray(each) ? each : []).map(String);
     return { id: id ?? "", page: page ?? "", heading: heading || page || "", text: text ?? "" };
   });
-  const made = new MiniSearch<Section>({
+  const index = new MiniSearch<Section>({
     fields: ["heading", "page", "text"],
     storeFields: ["page", "heading", "text"],
     searchOptions: {
@@ -68,11 +67,11 @@ async function loadIndex(): Promise<MiniSearch<Section>> {
       boostDocument: (id) => weightOf(String(id)),
     },
   });
-  made.addAll(sections);
-  return made;
+  index.addAll(sections);
+  return index;
 }
 
-/** A page before its parts, an operation before the objects that it answers, instructions before history and tables. */
+/** Ranks pages before their sections, operations before objects, and instructions before the changelog. */
 function weightOf(address: string): number {
   if (/^\/docs\/(changelog|states)\b/.test(address)) return 0.4;
   if (!address.includes("#")) return 1.5;
@@ -85,11 +84,11 @@ async function show(): Promise<void> {
     (ready) => ready.search(query),
     () => undefined,
   );
-  if (input.value.trim() !== query) return; // more was typed meanwhile
+  if (input.value.trim() !== query) return; // the query has changed
   list.replaceChildren(...(found ?? []).slice(0, shownMax).map(lineOf));
-  if (found === undefined) count.textContent = "The search could not be loaded. Please try again.";
+  if (found === undefined) count.textContent = "The search index could not be loaded. Please try again.";
   else if (query === "") count.textContent = "";
-  else count.textContent = found.length === 0 ? "Nothing found." : `${found.length} found.`;
+  else count.textContent = found.length === 0 ? "No results." : `${found.length} results.`;
 }
 
 function lineOf({
@@ -117,7 +116,7 @@ function lineOf({
   return line;
 }
 
-/** Down and up walk through what was found; Enter in the field opens the first; Escape closes, whatever was typed. */
+/** Arrow keys select a result, Enter in the field opens the first, Escape closes. */
 function followKeys(event: KeyboardEvent): void {
   if (event.key === "Escape") dialog.close();
   const links = [...list.querySelectorAll("a")];

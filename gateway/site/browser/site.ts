@@ -1,5 +1,4 @@
-// What a page of /docs does besides being read: copy buttons, the language of code, and the search and "Try it", which
-// are loaded when they are asked for. Without it everything can be read.
+// Enhances the pages of /docs: copy buttons, the language of code samples, and search and "Try it" on demand.
 import { rememberedLanguage, rememberLanguage, showLanguage } from "./language.ts";
 
 const copiedMs = 1_500;
@@ -8,7 +7,7 @@ showLanguage(rememberedLanguage());
 document.addEventListener("click", (event) => {
   const button = event.target instanceof Element ? event.target.closest<HTMLElement>("[data-choose]") : null;
   if (!button) return;
-  // The code under the reader's eyes stays where it is, though groups above change their heights.
+  // Keeps the scroll position, although groups above change their height.
   const before = button.getBoundingClientRect().top;
   rememberLanguage(button.dataset.choose ?? "");
   scrollBy({ top: button.getBoundingClientRect().top - before, behavior: "instant" });
@@ -38,7 +37,7 @@ function addCopyButton(figure: Element): void {
     const text = figure.querySelector("pre")?.textContent ?? "";
     const isCopied = await navigator.clipboard.writeText(text).then(
       () => true,
-      () => false, // where the browser does not allow it: the text can still be selected
+      () => false, // not allowed by the browser
     );
     button.textContent = isCopied ? "Copied" : "Press Ctrl+C";
     setTimeout(() => {
@@ -48,17 +47,17 @@ function addCopyButton(figure: Element): void {
   figure.append(button);
 }
 
-/** Scrolls the navigation to this page, and nothing else with it. */
+/** Scrolls only the navigation to the current page. */
 function scrollToCurrentPage(): void {
   const menu = document.getElementById("menu");
   const link = menu?.querySelector<HTMLElement>("[aria-current]");
   if (menu && link) menu.scrollTop = link.offsetTop - menu.clientHeight / 2;
 }
 
-/** What does not scroll needs no stop of the Tab key. */
+/** Boxes that do not scroll are removed from the Tab order. */
 function leaveOutOfTabOrder(boxes: Iterable<Element>): void {
   const observer = new ResizeObserver((changes) => {
-    // All are measured before one is changed.
+    // Measures all before changing any, to avoid repeated layout.
     const measured = changes.map(({ target }) => ({ target, scrolls: target.scrollWidth > target.clientWidth }));
     for (const { target, scrolls } of measured) {
       if (scrolls) target.setAttribute("tabindex", "0");
@@ -68,7 +67,7 @@ function leaveOutOfTabOrder(boxes: Iterable<Element>): void {
   for (const box of boxes) observer.observe(box);
 }
 
-/** The search's script opens it when it has come, and afterwards on this event. */
+/** The search script opens the dialog when it loads, and later on this event. */
 function openSearch(): void {
   if (document.getElementById("search")) document.dispatchEvent(new Event("docs-search"));
   else load("/docs/search.js");
@@ -86,7 +85,7 @@ function isThisMachine(): boolean {
   return /^(localhost|127(\.\d+){3}|\[::1\])$/.test(location.hostname);
 }
 
-/** The gateway of a local stack says that it is one; no other is asked twice or offers anything. */
+/** Loads "Try it" if the gateway belongs to a local stack. */
 async function offerToTry(): Promise<void> {
   const answer: unknown = await fetch("/docs/stack.json").then(
     (response) => (response.ok ? response.json() : undefined),
@@ -97,7 +96,7 @@ async function offerToTry(): Promise<void> {
   }
 }
 
-/** `/docs#getPayment` was an address when the reference was one page. */
+/** Redirects URLs such as `/docs#getPayment`, from when the reference was one page. */
 function followOldAddress(): void {
   const id = decodeURIComponent(location.hash.slice(1));
   if (location.pathname !== "/docs" || id === "" || document.getElementById(id)) return;

@@ -1,5 +1,5 @@
-// "Try it", on a local stack alone: a form below each operation that calls this very gateway with a sandbox key which
-// the reader pastes. The key is kept in this page's memory, goes to this origin only, and is gone with the page.
+// "Try it" on a local stack: a form below each operation that calls this gateway with a pasted sandbox key. The key
+// stays in this page's memory and is sent to this origin only.
 const sandboxKey = /^sk_test_[\x21-\x7e]{4,200}$/;
 let key = "";
 
@@ -11,7 +11,7 @@ function addPanel(section: HTMLElement): void {
   const title = document.createElement("summary");
   title.textContent = "Try it on this stack";
   panel.append(title);
-  // The fields are made when somebody wants them: a page has a dozen operations.
+  // The fields are created on demand, since a page has a dozen operations.
   panel.addEventListener("toggle", () => panel.childElementCount === 1 && panel.append(...formOf(section)), {
     once: true,
   });
@@ -33,12 +33,12 @@ function formOf(section: HTMLElement): HTMLElement[] {
   const shown = document.createElement("pre");
   shown.tabIndex = 0;
   shown.setAttribute("role", "group");
-  shown.setAttribute("aria-label", "Answer");
+  shown.setAttribute("aria-label", "Response");
   shown.hidden = true;
   send.addEventListener("click", async () => {
     if (keyField) key = keyField.input.value.trim();
     if (keyField && !sandboxKey.test(key)) {
-      status.textContent = "Paste the sandbox key that npm start printed: sk_test_… Live keys are not taken here.";
+      status.textContent = "Paste the sandbox key that npm start printed: sk_test_… Live keys are not accepted here.";
       return;
     }
     let address = path;
@@ -75,7 +75,7 @@ async function call(method: string, address: string, hasKey: boolean, body: stri
       method,
       headers,
       ...(body !== undefined && body.trim() !== "" && { body }),
-      // Nothing but the header says who calls, and the key follows nobody elsewhere.
+      // The header is the only credential, and a redirect must not forward it.
       credentials: "omit",
       redirect: "error",
       referrerPolicy: "no-referrer",
@@ -84,7 +84,7 @@ async function call(method: string, address: string, hasKey: boolean, body: stri
     const text = await answer.text();
     return { status: `${answer.status} · ${answer.headers.get("request-id") ?? ""}`, text: pretty(text) };
   } catch {
-    return { status: "No answer. Does the stack still run?", text: "" };
+    return { status: "No response. Is the stack running?", text: "" };
   }
 }
 
@@ -121,7 +121,6 @@ function labelled(name: string, input: HTMLElement): HTMLElement {
   return label;
 }
 
-/** Names with their values, as the page has them. */
 function pairsOf(json: string | undefined): (readonly [string, string])[] {
   const value: unknown = JSON.parse(json ?? "[]");
   return Array.isArray(value) ? value.map((pair) => [String(pair[0]), String(pair[1])] as const) : [];

@@ -1,4 +1,4 @@
-// The branding's form beside its preview: what is typed is told to the frame, which is a page of our own origin.
+// Sends the branding form's input to the preview frame, which has our own origin.
 
 export function brandingPreview(): void {
   const preview = document.querySelector<HTMLElement>("[data-preview]");
@@ -7,7 +7,7 @@ export function brandingPreview(): void {
   const form = document.querySelector<HTMLFormElement>("form[data-preview-source]");
   const chosen = (name: string) => preview.querySelector<HTMLSelectElement>(`[name=preview_${name}]`)?.value ?? "";
   const notifyFrame = () => {
-    // Without the form's token: the frame needs the texts alone. Without a form it shows what is stored.
+    // Without the form's token, which the frame does not need. Without a form, the frame shows the stored branding.
     const typed = form && Object.fromEntries([...new FormData(form)].filter(([name]) => name !== "form_token"));
     frame.contentWindow?.postMessage(
       { kind: "tollbooth-preview", state: chosen("state"), ...(typed && { branding: typed }) },
@@ -18,7 +18,7 @@ export function brandingPreview(): void {
     frame.src = `${frame.dataset.src}?language=${encodeURIComponent(chosen("language"))}`;
   };
   const size = () => {
-    document.querySelector("[data-beside]")?.classList.toggle("is-wide", chosen("size") === "desktop");
+    document.querySelector("[data-with-preview]")?.classList.toggle("is-wide", chosen("size") === "desktop");
   };
   preview.hidden = false;
   colourPickers(notifyFrame);
@@ -34,7 +34,7 @@ export function brandingPreview(): void {
   load();
 }
 
-/** A picker beside each field of a colour; the field is what is sent. */
+/** Adds a picker to each colour field; only the field is submitted. */
 function colourPickers(notifyFrame: () => void): void {
   for (const picker of document.querySelectorAll<HTMLInputElement>("[data-colour-of]")) {
     const field = document.querySelector<HTMLInputElement>(`[name="${picker.dataset.colourOf}"]`);

@@ -1,9 +1,9 @@
-// What a console's pages do beyond HTML: passkeys, copying, times in the reader's zone, one send per form, keys. Every
-// page works without it but for passkeys.
+// Enhances the console's pages: passkeys, copy buttons, local times, single submission and shortcuts. Only passkeys
+// require it.
 import { brandingPreview } from "./branding.ts";
 import { passkeyForms } from "./passkeys.ts";
 
-/** `/` goes to the search field, as in most lists on the web. */
+/** `/` focuses the search field. */
 function searchKey(): void {
   const field = document.querySelector<HTMLInputElement>("[data-search]");
   if (!field) return;
@@ -28,7 +28,7 @@ function copyButtons(): void {
   }
 }
 
-/** Times come in UTC; a day stays the day that it is. */
+/** Converts UTC times, but not dates, to the local zone. */
 function localTimes(): void {
   const format = new Intl.DateTimeFormat(document.documentElement.lang, { dateStyle: "medium", timeStyle: "short" });
   for (const time of document.querySelectorAll("time")) {
@@ -38,7 +38,7 @@ function localTimes(): void {
   }
 }
 
-/** A form is sent once; a page that comes back from the browser's history can send again. */
+/** Submits a form once; a page restored from the browser's history can submit again. */
 function singleSends(): void {
   document.addEventListener("submit", (event) => {
     if (event.defaultPrevented || !(event.target instanceof HTMLFormElement)) return;
@@ -56,7 +56,7 @@ function singleSends(): void {
   });
 }
 
-/** Menus close with Escape and with a click elsewhere. */
+/** Closes menus on Escape and on a click outside. */
 function menus(): void {
   const open = () => document.querySelectorAll<HTMLDetailsElement>("details.menu[open]");
   document.addEventListener("keydown", (event) => {
@@ -71,7 +71,7 @@ function menus(): void {
   });
 }
 
-/** What went wrong with a form is where reading begins. */
+/** Moves the focus to a form's problems. */
 function focusProblems(): void {
   document.querySelector<HTMLElement>("[data-focus]")?.focus();
 }

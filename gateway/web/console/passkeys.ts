@@ -1,5 +1,5 @@
-// Forms that a passkey fills in: asks the authenticator with the options of the form, or with those that the console
-// gives when the button is pressed, and sends its answer in a hidden field.
+// Submits forms with a passkey: calls the authenticator with the form's options, or options fetched on submit, and
+// sends its response in a hidden field.
 import { startAuthentication, startRegistration } from "@simplewebauthn/browser";
 
 export function passkeyForms(): void {
@@ -18,7 +18,7 @@ export function passkeyForms(): void {
       );
     });
   }
-  // A page from the browser's history has an answer that was used.
+  // A page restored from the browser's history has a used response.
   addEventListener("pageshow", ({ persisted }) => persisted && location.reload());
 }
 

@@ -1,10 +1,10 @@
-// The payment page in the console's preview: its own screens, on an order that does not exist. What is typed beside it
-// comes as messages of our own origin, as texts; nothing is loaded, sent or kept.
+// Renders the payment page's screens with a sample order in the console's preview. The branding form sends its values
+// as messages from our own origin; nothing is loaded, sent or stored.
 
 import type { PageTexts } from "../languages.ts";
 import { guardLeaving } from "../page/around.ts";
 import { makeElement } from "../page/element.ts";
-import { notePaying } from "../page/link.ts";
+import { markPaying } from "../page/link.ts";
 import { Screens } from "../page/screens.ts";
 import type { CheckoutError, CheckoutHandle, HandleState, LoadResult, SessionView } from "../sdk/contract.ts";
 import { membersOf } from "../sdk/members.ts";
@@ -14,9 +14,9 @@ interface PreviewData {
   readonly locale: string;
   readonly texts: PageTexts;
   readonly merchantName: string;
-  /** Of the card fields, which are the processor's on the real page. */
+  /** Labels of the sample card fields. */
   readonly labels: readonly string[];
-  /** As the API answers. */
+  /** In the API's JSON. */
   readonly session: Readonly<Record<string, unknown>>;
 }
 
@@ -47,9 +47,9 @@ addEventListener("message", ({ origin, source, data: received }: MessageEvent<un
   shown = typeof message.state === "string" ? message.state : shown;
   draw();
 });
-// The page moves the reader to what is new; here that would take them out of the field that they type in.
+// The page's focus moves would interrupt typing in the form.
 HTMLElement.prototype.focus = () => {};
-// Links of the page lead nowhere here.
+// Disables the page's links.
 addEventListener(
   "click",
   (event) => event.target instanceof Element && event.target.closest("a") && event.preventDefault(),
@@ -63,9 +63,9 @@ function draw(): void {
   if (!session) return;
   document.documentElement.removeAttribute("style");
   const sessionId = `cs_preview_${shown}`;
-  // The buyer who has just paid is told so; who comes back later, that it was paid.
-  notePaying(sessionId, state === "succeeded" || state === "processing");
-  const handle = stillHandle(session, state);
+  // Shows the screen of a fresh payment, not that of an earlier one.
+  markPaying(sessionId, state === "succeeded" || state === "processing");
+  const handle = staticHandle(session, state);
   const screens = new Screens({
     handle,
     sessionId,
@@ -76,14 +76,14 @@ function draw(): void {
     showAlone: () => {},
     shopName: undefined,
     payNow: () => {},
-    giveEmail: async () => "taken",
+    saveEmail: async () => "saved",
   });
   if (shown === "unavailable") screens.lastError = unsupported;
   screens.render(state);
   if (shown === "declined") screens.warn(data.texts.declinedCard);
   guardLeaving(false);
-  notePaying(sessionId, false);
-  // Ends what counts down to the way back.
+  markPaying(sessionId, false);
+  // Stops the countdown of the return to the shop.
   dispatchEvent(new Event("pagehide"));
 }
 
@@ -113,8 +113,8 @@ const unsupported: CheckoutError = {
   retryable: false,
 };
 
-/** A handle that stands still: nothing is asked, nothing is paid. */
-function stillHandle(session: SessionView, state: HandleState): CheckoutHandle {
+/** A handle without network: it neither reads nor pays. */
+function staticHandle(session: SessionView, state: HandleState): CheckoutHandle {
   const loaded: LoadResult = { ok: true, session };
   return {
     state,
@@ -136,7 +136,7 @@ function stillHandle(session: SessionView, state: HandleState): CheckoutHandle {
   };
 }
 
-/** In the place of the processor's. */
+/** Stand-ins for the processor's fields. */
 function cardFields(): HTMLElement {
   const fields = data.labels.map((label) => makeElement("span", { class: "preview-field" }, label));
   return makeElement("div", { class: "preview-fields" }, ...fields);

@@ -1,28 +1,27 @@
-// What screens have in common with the document around them: focus, the order beside the fields, what is said to a
-// screen reader, and whether the browser asks before it leaves.
+// Shared functions of the screens: focus, layout, screen reader announcements, server time and the leave warning.
 import { makeElement } from "./element.ts";
 import { type MessageParts, message } from "./messages/message.ts";
 
 export const page = document.getElementById("page") ?? document.body;
 
-/** A page without its session, before or instead of it. @param below what stands under it */
+/** Shows a message without a session. @param below element under it */
 export function showMessage(parts: MessageParts, below?: HTMLElement): HTMLElement {
   const screen = message(parts);
   const merchant = page.querySelector(".merchant[data-known]");
-  page.className = merchant ? "is-told" : "is-alone";
+  page.className = merchant ? "is-message" : "is-alone";
   page.replaceChildren(...(merchant ? [merchant] : []), makeElement("section", { class: "panel" }, screen, below));
   moveTo(screen);
   return screen;
 }
 
-/** Moves a screen reader and the keyboard to what is new. */
+/** Moves the focus of keyboard and screen reader to a new screen. */
 export function moveTo(screen: HTMLElement): void {
   screen.querySelector("h1")?.focus();
 }
 
-/** True: a message is the first thing to read, also on a phone, where the order comes after it. */
+/** True: the message comes before the order on a phone. */
 export function putMessageFirst(isFirst: boolean): void {
-  page.className = isFirst ? "is-told" : "";
+  page.className = isFirst ? "is-message" : "";
 }
 
 export function announce(text: string): void {
@@ -32,7 +31,7 @@ export function announce(text: string): void {
 
 let serverAheadMs = 0;
 
-/** The buyer's clock may be days off; the server sent its time with the page. */
+/** The buyer's clock may be wrong, so the page contains the server's time. */
 export function setServerTime(nowMs = Date.now()): void {
   serverAheadMs = nowMs - Date.now();
 }
@@ -44,8 +43,8 @@ export function serverNow(): number {
 let isLeavingGuarded = false;
 
 /**
- * While the card is being sent, the browser asks before it leaves. Leaving loses nothing: the link shows how the
- * payment stands.
+ * Makes the browser ask before leaving while the card is sent. Leaving loses nothing: the link shows the payment's
+ * state.
  */
 export function guardLeaving(isGuarded: boolean): void {
   if (isGuarded === isLeavingGuarded) return;

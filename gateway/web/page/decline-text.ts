@@ -1,5 +1,4 @@
-// What a buyer can do after a refusal, from the failure table (docs/contract.md §5) as far as it is told to buyers, and
-// from processors' own words where the service could not say.
+// Chooses the text after a decline: by the public failure codes (docs/contract.md §5), or by the processor's own code.
 
 import type { PageTexts } from "../languages.ts";
 import type { CheckoutError } from "../sdk/contract.ts";
@@ -28,7 +27,7 @@ const advices: Readonly<Record<string, keyof PageTexts>> = {
   contact_issuer: "declinedBank",
 };
 
-/** Unknown codes go by their advice, and without one get the general text. */
+/** An unknown code uses the advice, or else the general text. */
 export function declineText({ declineCode = "", advice = "" }: CheckoutError, own: PageTexts): string {
   const name = Object.hasOwn(texts, declineCode) ? texts[declineCode] : advices[advice];
   return own[name ?? "declinedCard"];

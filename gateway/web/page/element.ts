@@ -1,8 +1,8 @@
-// Makes elements. Text goes in as text, so nothing that a merchant or a buyer wrote can become markup.
+// Creates elements. Text is inserted as text, so input of merchants or buyers cannot become markup.
 
 type Child = Node | string | undefined | false;
 
-/** @param attributes set as they are; `undefined` and `false` leave one out, `true` sets an empty one */
+/** @param attributes `undefined` and `false` omit an attribute, `true` sets an empty one */
 export function makeElement<K extends keyof HTMLElementTagNameMap>(
   name: K,
   attributes: Readonly<Record<string, string | boolean | undefined>> = {},
@@ -17,7 +17,7 @@ export function makeElement<K extends keyof HTMLElementTagNameMap>(
   return element;
 }
 
-/** Puts values into `{names}` of a text. */
+/** Replaces `{name}` placeholders. */
 export function fillText(text: string, values: Readonly<Record<string, string>>): string {
   return text.replace(/\{(\w+)\}/g, (all, name: string) => values[name] ?? all);
 }

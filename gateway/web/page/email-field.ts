@@ -1,22 +1,22 @@
-// Asks the buyer for an e-mail and gives it to the session before it is paid. What is typed is given when the buyer
-// leaves the field, so that Pay need not wait; a payment whose e-mail may stay empty goes on also when it is lost.
+// Asks the buyer for an e-mail and saves it to the session. It is saved when the buyer leaves the field, so Pay need
+// not wait. If the e-mail is optional, a failed save does not stop the payment.
 import type { PageTexts } from "../languages.ts";
 import { makeElement } from "./element.ts";
 
-/** `wrong`: it is no address; `lost`: nobody knows whether it arrived. */
-export type EmailOutcome = "taken" | "wrong" | "lost";
-export type GiveEmail = (email: string) => Promise<EmailOutcome>;
+/** `invalid`: not an e-mail address; `unknown`: it may not have arrived. */
+export type EmailOutcome = "saved" | "invalid" | "unknown";
+export type SaveEmail = (email: string) => Promise<EmailOutcome>;
 
 export interface EmailField {
   readonly element: HTMLElement;
-  /** False, and says why in the field: what is typed cannot be given. */
-  isFit(): boolean;
-  /** @returns true: the session may be paid */
+  /** If invalid, shows the problem in the field and returns false. */
+  isValid(): boolean;
+  /** @returns true if the session may be paid */
   submit(): Promise<boolean>;
 }
 
 /** @param requirement of the session: `optional` or `required` */
-export function emailField(requirement: string, texts: PageTexts, give: GiveEmail): EmailField {
+export function emailField(requirement: string, texts: PageTexts, save: SaveEmail): EmailField {
   const isRequired = requirement === "required";
   const input = makeElement("input", {
     ...{ id: "email", type: "email", name: "email", autocomplete: "email", inputmode: "email", maxlength: "254" },
@@ -25,7 +25,7 @@ export function emailField(requirement: string, texts: PageTexts, give: GiveEmai
   const problem = makeElement("p", { id: "email-problem", class: "field-problem", role: "alert", hidden: true });
   const label = makeElement("label", { for: "email" }, isRequired ? texts.email : texts.emailOptional);
   let savedEmail = "";
-  let giving: { readonly email: string; readonly result: Promise<EmailOutcome> } | undefined;
+  let saving: { readonly email: string; readonly result: Promise<EmailOutcome> } | undefined;
 
   const showProblem = (text: string) => {
     problem.textContent = text;
@@ -33,18 +33,18 @@ export function emailField(requirement: string, texts: PageTexts, give: GiveEmai
     if (text === "") input.removeAttribute("aria-invalid");
     else input.setAttribute("aria-invalid", "true");
   };
-  const isFit = () => {
+  const isValid = () => {
     if (input.checkValidity()) return true;
     showProblem(texts.emailWrong);
     input.focus();
     return false;
   };
   const send = async (email: string): Promise<EmailOutcome> => {
-    if (giving?.email !== email) giving = { email, result: give(email) };
-    const result = await giving.result;
-    if (result === "taken") savedEmail = email;
-    giving = undefined;
-    if (result === "wrong" && input.value.trim() === email) showProblem(texts.emailWrong);
+    if (saving?.email !== email) saving = { email, result: save(email) };
+    const result = await saving.result;
+    if (result === "saved") savedEmail = email;
+    saving = undefined;
+    if (result === "invalid" && input.value.trim() === email) showProblem(texts.emailWrong);
     return result;
   };
   const typed = () => input.value.trim();
@@ -54,30 +54,30 @@ export function emailField(requirement: string, texts: PageTexts, give: GiveEmai
   });
   return {
     element: makeElement("div", { class: "email-field" }, label, input, problem),
-    isFit,
+    isValid,
     async submit() {
-      if (!isFit()) return false;
+      if (!isValid()) return false;
       const email = typed();
       if (email === "" || email === savedEmail) return true;
       const result = await send(email);
-      if (result === "wrong") input.focus();
-      if (result === "lost" && isRequired) {
+      if (result === "invalid") input.focus();
+      if (result === "unknown" && isRequired) {
         showProblem(texts.offline);
         input.focus();
       }
-      return result === "taken" || (result === "lost" && !isRequired);
+      return result === "saved" || (result === "unknown" && !isRequired);
     },
   };
 }
 
-const giveMs = 8_000;
+const saveMs = 8_000;
 
-/** Gives e-mails to the session. One that has ended says so itself, when it is paid. */
-export function giverOf(sessionId: string, secret: string): GiveEmail {
+/** Saves e-mails to the session. An ended session counts as saved: confirm reports its end. */
+export function emailSaver(sessionId: string, secret: string): SaveEmail {
   return async (email) => {
     // Not AbortSignal.timeout, which the oldest supported browsers lack.
     const limit = new AbortController();
-    setTimeout(() => limit.abort(), giveMs);
+    setTimeout(() => limit.abort(), saveMs);
     try {
       const response = await fetch(`/v1/checkout/${sessionId}/email?secret=${encodeURIComponent(secret)}`, {
         method: "POST",
@@ -87,10 +87,10 @@ export function giverOf(sessionId: string, secret: string): GiveEmail {
         referrerPolicy: "no-referrer",
         signal: limit.signal,
       });
-      if (response.ok || response.status === 410) return "taken";
-      return response.status === 400 ? "wrong" : "lost";
+      if (response.ok || response.status === 410) return "saved";
+      return response.status === 400 ? "invalid" : "unknown";
     } catch {
-      return "lost";
+      return "unknown";
     }
   };
 }

@@ -1,10 +1,10 @@
-// What stands under every screen: who sells, under which terms, who processes the card, whom to ask.
+// The footer of every screen: seller, terms, processor and support address.
 
 import type { PageTexts } from "../languages.ts";
 import type { SessionView } from "../sdk/contract.ts";
 import { makeElement } from "./element.ts";
 
-/** @param session undefined: only the merchant is known */
+/** @param session undefined if only the merchant is known */
 export function foot(session: SessionView | undefined, email: string | undefined, texts: PageTexts): HTMLElement {
   const seller = session && legal(session, texts);
   return makeElement("footer", { class: "foot" }, seller, support(email, texts));
@@ -17,7 +17,7 @@ function support(email: string | undefined, texts: PageTexts): HTMLElement | und
   return makeElement("p", { class: "support" }, before, link, after);
 }
 
-/** The links leave the fields as they are. */
+/** Links open in a new tab and keep the fields. */
 function legal({ legal: seller }: SessionView, texts: PageTexts): HTMLElement | undefined {
   if (!seller) return undefined;
   const { name, termsUrl, privacyUrl } = seller;
@@ -41,7 +41,7 @@ const processors = new Map([
   ["simulator", "Tollbooth Simulator"],
 ]);
 
-/** Who gets the card details; undefined: nobody that a buyer may know by name. */
+/** Name of the processor; undefined if buyers do not know it. */
 export function processorName({ surface }: SessionView): string | undefined {
   return processors.get(surface.connector);
 }

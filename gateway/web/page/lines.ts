@@ -1,13 +1,13 @@
-// What is bought, line by line, with its sum: beside the fields, and once more when it is paid.
+// Renders the line items and their total.
 
 import type { PageTexts } from "../languages.ts";
 import type { SessionView } from "../sdk/contract.ts";
 import { fillText, makeElement } from "./element.ts";
 
-// More would push the fields off a phone's first screen.
+// More lines would push the fields below a phone's first screen.
 const openMax = 4;
 
-/** undefined: the merchant does not say. */
+/** Undefined without line items. */
 export function linesElement(
   { lineItems, amount }: SessionView,
   texts: PageTexts,

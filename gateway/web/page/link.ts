@@ -1,7 +1,5 @@
-// The link that was opened: the session from the path, its secret from wherever the link has it. Mail tools and
-// chats append parameters and punctuation, but id and secret have a fixed form. A secret that was found leaves the
-// address bar at once and stays in this tab until the session has ended, so that a reload finds it. And the address
-// that the buyer returns to, which never has the secret.
+// Reads session and secret from the opened link. The secret is removed from the address bar at once and kept in this
+// tab until the session ends, for a reload. Return URLs never contain it.
 import { membersOf } from "../sdk/members.ts";
 import { secretIn, sessionIdIn } from "../session-link.ts";
 
@@ -10,12 +8,12 @@ export interface PageLink {
   readonly secret: string;
 }
 
-/** undefined: there is no secret for this session. */
+/** Undefined without a secret for this session. */
 export function openLink(): PageLink | undefined {
   const sessionId = openedSession();
   const fromAddress = secretIn(location.href, sessionId);
   const secret = fromAddress ?? secretIn(readKept(sessionId) ?? "", sessionId);
-  // What opens nothing here stays in the address, where the buyer can see and correct it.
+  // An unusable link stays in the address bar, where the buyer can correct it.
   if (!secret) return undefined;
   if (fromAddress) hideSecret(sessionId);
   keep(sessionId, secret);
@@ -30,24 +28,22 @@ function hideSecret(sessionId: string): void {
   history.replaceState(history.state, "", url.href);
 }
 
-/** The session in the address. */
 export function openedSession(): string {
   return sessionIdIn(location.pathname);
 }
 
-/** The session has ended: its secret opens nothing that the buyer still needs. How it ended stays, for a reload. */
+/** Drops the secret of an ended session; the end is kept for a reload. */
 export function forgetSecret(sessionId: string, end: string): void {
   keep(sessionId, "");
   keep(`${sessionId}:paying`, "0");
   keep(`${sessionId}:end`, end);
 }
 
-/** How the session ended in this tab, if it did. */
 export function endOf(sessionId: string): string | undefined {
   return readKept(`${sessionId}:end`);
 }
 
-/** The way back to the shop, for when the session has ended and tells it no more. */
+/** Keeps the shop's URL, which an ended session no longer contains. */
 export function keepReturnUrl(sessionId: string, address: string): void {
   keep(`${sessionId}:back`, address);
 }
@@ -58,16 +54,16 @@ export function readReturnUrl(sessionId: string): string | undefined {
 
 const payingMaxMs = 1_800_000; // a visit to a bank's page and back takes minutes
 
-/** True when this tab was in the middle of paying: before a reload, or before the processor's page. */
+/** True if this tab was paying before a reload or before the processor's page. */
 export function isPaying(sessionId: string): boolean {
   return Date.now() - Number(readKept(`${sessionId}:paying`) ?? 0) < payingMaxMs;
 }
 
-export function notePaying(sessionId: string, isPayingNow: boolean): void {
+export function markPaying(sessionId: string, isPayingNow: boolean): void {
   keep(`${sessionId}:paying`, isPayingNow ? String(Date.now()) : "0");
 }
 
-// Where storage is switched off, the entry of the tab's history keeps it: a reload finds it, another address does not.
+// Without storage, the tab's history entry keeps the value: it survives a reload.
 function readKept(key: string): string | undefined {
   try {
     return sessionStorage.getItem(`tollbooth:${key}`) ?? undefined;
@@ -85,7 +81,7 @@ function keep(key: string, value: string): void {
   }
 }
 
-/** The merchant's own parameters and fragment stay; ours come before the fragment. */
+/** Adds our parameters and keeps the merchant's own parameters and fragment. */
 export function returnAddress(address: string, sessionId: string, status: string): string {
   const url = new URL(address);
   url.searchParams.set("session_id", sessionId);

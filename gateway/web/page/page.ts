@@ -1,5 +1,4 @@
-// The hosted checkout page: opens its link, lets the SDK follow the session, and shows the screen of each state. The
-// SDK decides what is true; this file only shows it.
+// The hosted checkout page: opens its link, creates an SDK handle and shows the screen of each state.
 
 import type { PageTexts } from "../languages.ts";
 import type { ConfirmResult } from "../sdk/contract.ts";
@@ -8,30 +7,30 @@ import { referenceOf } from "../session-link.ts";
 import { announce, guardLeaving, setServerTime, showMessage } from "./around.ts";
 import { declineText } from "./decline-text.ts";
 import { fillText } from "./element.ts";
-import { giverOf } from "./email-field.ts";
+import { emailSaver } from "./email-field.ts";
 import { foot } from "./foot.ts";
-import { type CodeFile, handOver } from "./hand-over/hand-over.ts";
-import { endOf, notePaying, openedSession, openLink, type PageLink, readReturnUrl } from "./link.ts";
+import { endOf, markPaying, openedSession, openLink, type PageLink, readReturnUrl } from "./link.ts";
 import { backLink, type MessageParts } from "./messages/message.ts";
 import { followReturn } from "./messages/returned.ts";
 import { Screens } from "./screens.ts";
+import { type CodeFile, shareLink } from "./share-link/share-link.ts";
 import { replaceBrokenLogo } from "./summary.ts";
 import { walletButtons } from "./wallets.ts";
 
 interface PageData {
   readonly locale: string;
   readonly texts: PageTexts;
-  /** Of the style sheet, without a look. */
+  /** URL of the style sheet without branding. */
   readonly style: string;
-  /** What draws the link for another device's camera. */
+  /** Draws the QR code of the link. */
   readonly code: CodeFile;
-  /** Undefined: the server could not say whose page it is. */
+  /** Undefined if the server did not know the merchant. */
   readonly merchant?: { readonly name: string; readonly email?: string };
   /** The server's clock, milliseconds. */
   readonly now?: number;
 }
 
-// After a reload in the middle of a payment: how often the session is read, and how long.
+// Interval and duration of reads after a reload during a payment.
 const againMs = 3_000;
 const againForMs = 30_000;
 
@@ -41,15 +40,14 @@ const { locale, texts, style, code, merchant, now }: PageData = JSON.parse(
 setServerTime(now);
 const link = isSupported() ? openLink() : undefined;
 const returnToken = new URLSearchParams(location.search).get("return");
-// A new link pasted into this tab changes the fragment only.
+// Pasting a new link into this tab changes only the fragment.
 addEventListener("hashchange", () => location.reload());
 
 const header = document.querySelector<HTMLElement>(".merchant[data-known]");
 if (header && merchant) replaceBrokenLogo(header, merchant.name);
 
 if (!isSupported()) {
-  const words = { title: texts.unsupportedTitle, text: texts.unsupportedText };
-  showAlone({ ...words, sign: "attention" });
+  showAlone({ title: texts.unsupportedTitle, text: texts.unsupportedText, sign: "attention" });
 } else if (link) start(link);
 else if (returnToken && !endOf(openedSession())) {
   const shop = { sessionId: openedSession(), name: merchant?.name };
@@ -60,12 +58,12 @@ function showAlone(parts: MessageParts): void {
   showMessage(parts, foot(undefined, merchant?.email, texts));
 }
 
-/** The newest features that the page needs, and that a browser may lack which can read its syntax. */
+/** Checks features that a browser may lack although it can parse this script. */
 function isSupported(): boolean {
   return "hasOwn" in Object && typeof HTMLDialogElement === "function";
 }
 
-/** A reload after the end, when the secret is gone, or a link that was never whole. */
+/** Message after a reload of an ended session, or for an incomplete link. */
 function withoutLink(): MessageParts {
   const id = openedSession();
   const end = endOf(id) ?? "";
@@ -86,14 +84,14 @@ function withoutLink(): MessageParts {
   }
 }
 
-/** A processor's mark in the address: whoever comes from there followed no link of the shop. */
+/** A processor's parameter in the URL means that the buyer returned from there, not from a link of the shop. */
 function invalidTitle(): string {
   return /[?&](processor|redirect)_status=/.test(location.search) ? texts.elsewhereTitle : texts.invalidTitle;
 }
 
 function start(opened: PageLink): void {
   const { sessionId, secret } = opened;
-  const mayPay = () => handle.state === "ready" && (!screens.email || screens.email.isFit());
+  const mayPay = () => handle.state === "ready" && (!screens.email || screens.email.isValid());
   const wallets = walletButtons(texts.orByCard, mayPay);
   const handle = createHandle(
     {
@@ -117,17 +115,17 @@ function start(opened: PageLink): void {
   );
   const payNow = async () => {
     const { pressed } = wallets;
-    if (!screens.email || (await screens.email.submit())) complain(await handle.confirm());
+    if (!screens.email || (await screens.email.submit())) showProblem(await handle.confirm());
     wallets.drop(pressed);
   };
-  const more = handOver(opened, texts, code);
+  const more = shareLink(opened, texts, code);
   const shared = { handle, sessionId, texts, locale, style, more, showAlone, shopName: merchant?.name };
-  const screens = new Screens({ ...shared, payNow: () => void payNow(), giveEmail: giverOf(sessionId, secret) });
-  const complain = (result: ConfirmResult) => {
+  const screens = new Screens({ ...shared, payNow: () => void payNow(), saveEmail: emailSaver(sessionId, secret) });
+  const showProblem = (result: ConfirmResult) => {
     if (result.type !== "error") return;
-    notePaying(sessionId, false);
+    markPaying(sessionId, false);
     const { code, message } = result.error;
-    if (code === "connector_error") return; // told by its event, also when nobody pressed Pay
+    if (code === "connector_error") return; // its event shows it, also without a press of Pay
     if (handle.state === "ready") screens.warn(message, code !== "incomplete");
   };
   handle.on("state", (state) => queueMicrotask(() => state === handle.state && screens.render(state)));
@@ -139,10 +137,10 @@ function start(opened: PageLink): void {
     announce(kind === "redirect" ? texts.redirectText : texts.challengeTitle);
   });
   handle.on("declined", (error) => {
-    notePaying(sessionId, false);
+    markPaying(sessionId, false);
     queueMicrotask(() => screens.warn(declineText(error, texts), true));
   });
-  // Not while a payment is under way, when "nothing was sent" would be untrue.
+  // Not during a payment, when "nothing was sent" would be wrong.
   handle.on("connection", ({ online }) => {
     if (handle.state === "ready") announce(online ? "" : texts.offline);
   });
@@ -151,7 +149,7 @@ function start(opened: PageLink): void {
     if (error.code === "connector_error") queueMicrotask(() => screens.warn(error.message, true));
   });
   void handle.load();
-  // A reload in the middle of a payment: it may end any moment.
+  // After a reload during a payment, which may end at any moment.
   const again = screens.hasPaidHere
     ? setInterval(() => handle.state === "ready" && void handle.refresh(), againMs)
     : undefined;

@@ -1,4 +1,4 @@
-// The place to pay: the processor's fields, the Pay button, what went wrong last, the test cards.
+// The payment form: the processor's fields, the Pay button, the last problem and the test cards.
 
 import type { PageTexts } from "../languages.ts";
 import type { HandleState, SessionView, TestCard } from "../sdk/contract.ts";
@@ -9,25 +9,25 @@ import { returnAddress } from "./link.ts";
 
 export interface PayView {
   readonly element: HTMLElement;
-  /** Test cards, which come last and move nothing when they come. */
+  /** Test cards, placed last so that nothing moves when they appear. */
   readonly cards: HTMLElement;
-  /** Where the SDK mounts the fields. */
+  /** Container of the SDK's fields. */
   readonly fields: HTMLElement;
   show(state: HandleState): void;
-  /** What went wrong, in front of the fields; undefined takes it away. `isFocused` moves the buyer there. */
+  /** Shows a problem above the fields, or removes it. */
   warn(text: string | undefined, isFocused?: boolean): void;
   offer(cards: readonly TestCard[]): void;
 }
 
-const expiryShownMs = 300_000; // an earlier notice would only make buyers nervous
+const expiryShownMs = 300_000; // an earlier notice would only put pressure on buyers
 
 export interface PayActions {
   pay(): void;
-  /** Types a test card. */
+  /** Enters a test card. */
   fill(number: string): void;
 }
 
-/** @param email undefined: nobody is asked for one */
+/** @param email undefined if the buyer is not asked for an e-mail */
 export function payView(
   session: SessionView,
   texts: PageTexts,
@@ -56,8 +56,8 @@ export function payView(
     if (button.getAttribute("aria-disabled") !== "true") actions.pay();
   });
   const processor = processorName(session);
-  const ownWords = processor ? fillText(texts.processedBy, { processor }) : texts.secure;
-  const secure = makeElement("p", { class: "secure" }, lock(), isRedirect ? texts.redirectText : ownWords);
+  const cardText = processor ? fillText(texts.processedBy, { processor }) : texts.secure;
+  const secure = makeElement("p", { class: "secure" }, lock(), isRedirect ? texts.redirectText : cardText);
   const title = fillText(texts.payTo, { merchant: session.merchant.displayName });
   const heading = makeElement("h1", { class: "visually-hidden" }, title);
   const method = makeElement("h2", { class: "method" }, texts.cardDetails);
@@ -91,7 +91,7 @@ export function payView(
     button.classList.toggle("is-working", isBusy);
     labelElement.textContent = isBusy ? texts.paying : label;
     cards.hidden = isBusy;
-    // At the bank's question nothing is on its way yet: the buyer may still go.
+    // During the bank's challenge nothing is sent yet, so the buyer may still leave.
     if (cancel) cancel.hidden = state === "submitting";
     if (state === "action_required") challenge.querySelector("h1")?.focus();
   };
@@ -111,7 +111,7 @@ export function payView(
   };
 }
 
-/** The processor names its cards in its own language, English. */
+/** The processor's labels are in English. */
 function testCards(list: readonly TestCard[], actions: PayActions, button: HTMLElement, texts: PageTexts): HTMLElement {
   const rows = list.map(({ number, label }) => {
     const digits = number.replace(/(.{4})(?=.)/g, "$1 ");
@@ -133,12 +133,12 @@ function testCards(list: readonly TestCard[], actions: PayActions, button: HTMLE
 
 function cancelLink(session: SessionView, texts: PageTexts): HTMLElement | undefined {
   if (!session.cancelUrl) return undefined;
-  // The session can still be paid, and the shop should not hear otherwise.
+  // The session can still be paid, so the shop gets its current status.
   const href = returnAddress(session.cancelUrl, session.id, session.status);
   return makeElement("p", { class: "cancel" }, makeElement("a", { href, rel: "noreferrer" }, texts.cancel));
 }
 
-/** Says when the link expires, once the end is near: by the server's clock, with the date where it is not today. */
+/** Shows the expiry when it is near, by the server's clock and with the date unless it is today. */
 function expiry({ expiresAt }: SessionView, texts: PageTexts, locale: string): HTMLElement {
   const note = makeElement("p", { class: "expiry", role: "status" });
   if (!expiresAt) return note;
@@ -147,7 +147,7 @@ function expiry({ expiresAt }: SessionView, texts: PageTexts, locale: string): H
   const style = { dateStyle: isToday ? undefined : "medium", timeStyle: "short" } as const;
   const time = new Intl.DateTimeFormat(locale, style).format(end);
   const wait = end.getTime() - serverNow() - expiryShownMs;
-  // A timer takes no longer wait, and nobody keeps a tab open for 24 days.
+  // Limit of a timer, about 24 days.
   if (wait < 2 ** 31) setTimeout(() => (note.textContent = fillText(texts.expires, { time })), Math.max(0, wait));
   return note;
 }

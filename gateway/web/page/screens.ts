@@ -1,14 +1,14 @@
-// The screens of one session: which one each state has. The SDK decides what is true; these only show it.
+// Shows the screen of each state of a session. The SDK decides the state.
 
 import type { PageTexts } from "../languages.ts";
 import type { CheckoutError, CheckoutHandle, HandleState, SessionView, TestCard } from "../sdk/contract.ts";
 import { referenceOf } from "../session-link.ts";
 import { announce, guardLeaving, moveTo, page, putMessageFirst } from "./around.ts";
+import { appearanceOf, applyBranding } from "./branding.ts";
 import { fillText, makeElement } from "./element.ts";
-import { type EmailField, emailField, type GiveEmail } from "./email-field.ts";
+import { type EmailField, emailField, type SaveEmail } from "./email-field.ts";
 import { foot } from "./foot.ts";
-import { forgetSecret, isPaying, keepReturnUrl, notePaying, readReturnUrl } from "./link.ts";
-import { appearanceOf, applyBranding } from "./look.ts";
+import { forgetSecret, isPaying, keepReturnUrl, markPaying, readReturnUrl } from "./link.ts";
 import { failureMessage } from "./messages/failure-message.ts";
 import { backLink, type MessageParts, message } from "./messages/message.ts";
 import { paidScreen } from "./messages/paid.ts";
@@ -17,22 +17,22 @@ import { merchantElement, orderElement } from "./summary.ts";
 
 const processingSlowMs = 15_000;
 const processingLongMs = 60_000;
-const checkMs = 12_000; // a slow card takes six seconds, and its news a moment more
+const checkMs = 12_000; // a slow card takes six seconds, and its event a moment more
 
 export interface ScreensParts {
   readonly handle: CheckoutHandle;
   readonly sessionId: string;
   readonly texts: PageTexts;
   readonly locale: string;
-  /** Of the page's style sheet, without a look. */
+  /** URL of the style sheet without branding. */
   readonly style: string;
   readonly payNow: () => void;
-  readonly giveEmail: GiveEmail;
-  /** Takes the link elsewhere; stands beside every screen while the session can be paid. */
+  readonly saveEmail: SaveEmail;
+  /** Shares the link; shown while the session can be paid. */
   readonly more: HTMLElement;
-  /** Before the session is there. */
+  /** Shows a message before the session is loaded. */
   readonly showAlone: (parts: MessageParts) => void;
-  /** Of the merchant, where the server could say. */
+  /** Merchant's name, if the server knew it. */
   readonly shopName: string | undefined;
 }
 
@@ -44,7 +44,7 @@ export class Screens {
   #email: EmailField | undefined;
   #screen: HTMLElement | undefined;
   #hasPaidHere: boolean;
-  /** A reload in the middle of a payment: nobody may pay again before it is known how that went. */
+  /** After a reload during a payment: paying is blocked until the result is known. */
   #isChecking: boolean;
   #isComplete = false;
   #before: HandleState = "idle";
@@ -56,12 +56,11 @@ export class Screens {
     this.#isChecking = this.#hasPaidHere;
   }
 
-  /** Somebody pressed Pay in this tab, perhaps before a reload. */
+  /** Pay was pressed in this tab, perhaps before a reload. */
   get hasPaidHere(): boolean {
     return this.#hasPaidHere;
   }
 
-  /** Undefined: the buyer is not asked for an e-mail. */
   get email(): EmailField | undefined {
     return this.#email;
   }
@@ -74,7 +73,6 @@ export class Screens {
     this.#pay?.offer(cards);
   }
 
-  /** What the fields last said of what is typed in them. */
   setComplete(isComplete: boolean): void {
     this.#isComplete = isComplete;
   }
@@ -91,9 +89,9 @@ export class Screens {
     switch (state) {
       case "submitting":
         this.#hasPaidHere = true;
-        notePaying(sessionId, true);
+        markPaying(sessionId, true);
         this.warn(undefined);
-        // Fields that lack something send nothing, and say so themselves.
+        // Incomplete fields send nothing and show their own message.
         if (this.#isComplete) announce(texts.submitting);
         return this.#showPay(session, state);
       case "idle":
@@ -147,14 +145,14 @@ export class Screens {
     putMessageFirst(false);
     const pay = this.#fields(session);
     pay.element.hidden = false;
-    pay.show(state); // and its cards, where they are of use
+    pay.show(state); // also shows the test cards where useful
   }
 
-  /** The fields are never moved in the document: a frame that is moved loads anew and forgets what was typed. */
+  /** Never move the fields in the document: a moved frame reloads and loses its input. */
   #fields(session: SessionView): PayView {
-    const { handle, texts, locale, payNow, giveEmail } = this.#parts;
+    const { handle, texts, locale, payNow, saveEmail } = this.#parts;
     if (this.#pay) return this.#pay;
-    this.#email = session.emailField ? emailField(session.emailField, texts, giveEmail) : undefined;
+    this.#email = session.emailField ? emailField(session.emailField, texts, saveEmail) : undefined;
     const actions = { pay: payNow, fill: (number: string) => handle.fillTestCard(number) };
     this.#pay = payView(session, texts, locale, actions, this.#email?.element);
     this.#content.replaceChildren(this.#pay.element);
@@ -163,7 +161,7 @@ export class Screens {
     return this.#pay;
   }
 
-  /** In place of the fields; they stay behind it where they may be needed again. */
+  /** Replaces the fields. @param keepsFields hide them instead of removing them */
   #showMessage(parts: MessageParts, keepsFields = false): HTMLElement {
     this.#screen?.remove();
     const screen = message(parts);
@@ -195,7 +193,7 @@ export class Screens {
   #showProcessing(session: SessionView): void {
     const { texts } = this.#parts;
     this.#isChecking = false;
-    // The place for the fields is kept ready: the payment may come to nothing.
+    // The fields stay loaded, since the payment may fail.
     this.#fields(session).show("loading");
     const parts = { ...this.#waiting(session), title: texts.processingTitle, text: texts.processingText };
     const shown = this.#showMessage(parts, true);
@@ -210,7 +208,7 @@ export class Screens {
     setTimeout(() => showText(texts.processingLong), processingLongMs);
   }
 
-  /** Nobody knows yet, and who does not want to wait goes back to a shop that is told so. */
+  /** The result is unknown; the link returns to the shop with status `processing`. */
   #waiting(session: SessionView): Pick<MessageParts, "sign" | "facts" | "actions"> {
     const { successUrl, cancelUrl } = session;
     return {

@@ -1,13 +1,13 @@
-// Who is paid, how much, and for what: beside every screen, so that no state of a payment is without its order.
+// Renders merchant and order, which are visible on every screen.
 
 import type { PageTexts } from "../languages.ts";
 import type { SessionView } from "../sdk/contract.ts";
 import { fillText, makeElement } from "./element.ts";
 import { linesElement } from "./lines.ts";
 
-const longAmount = 10; // characters that fit into one line of the smallest phone
+const longAmount = 10; // characters in one line of the smallest phone
 
-/** The server's own, where it knew the merchant: nothing of it is drawn twice. */
+/** Reuses the server's header if it knew the merchant. */
 export function merchantElement({ merchant, branding }: SessionView): HTMLElement {
   const { displayName } = merchant;
   const known = document.querySelector<HTMLElement>(".merchant[data-known]");
@@ -26,7 +26,7 @@ export function merchantElement({ merchant, branding }: SessionView): HTMLElemen
   return header;
 }
 
-/** A picture that does not load leaves the initial. */
+/** Shows the initial instead of a logo that does not load. */
 export function replaceBrokenLogo(header: HTMLElement, name: string): void {
   const logo = header.querySelector("img");
   if (!logo) return;
@@ -45,7 +45,7 @@ export function orderElement(session: SessionView, texts: PageTexts, locale: str
   const size = amount && amount.formatted.length > longAmount ? "amount is-long" : "amount";
   return makeElement(
     "section",
-    { class: "order", "aria-label": title, hidden: !amount }, // an ended session tells no order
+    { class: "order", "aria-label": title, hidden: !amount }, // an ended session has no order data
     amount && makeElement("p", { class: "total-label" }, texts.total),
     amount && makeElement("p", { class: size }, makeElement("bdi", {}, amount.formatted)),
     description ? makeElement("p", { class: "description" }, makeElement("bdi", {}, description)) : undefined,

@@ -1,6 +1,5 @@
-// Wallets: Stripe's Express Checkout Element above the card fields. It decides by itself which buttons the account and
-// this device have, and none is drawn where there are none. What the buyer settles in a wallet's own sheet is one more
-// press of Pay: the same attempt, so that card and wallet never pay twice. Source: Stripe.js reference,
+// Shows Stripe's Express Checkout Element above the card fields. A confirmation in a wallet's sheet acts like a press
+// of Pay, in the same attempt, so card and wallet never pay twice. Source: Stripe.js reference,
 // elements.create("expressCheckout"), its events, and stripe.confirmPayment.
 import type { Wallets } from "../sdk/surfaces/surface.ts";
 import { makeElement } from "./element.ts";
@@ -17,12 +16,12 @@ interface ExpressElements {
   create(type: "expressCheckout"): ExpressElement;
 }
 
-/** The sheet waits until it is paid, or told that it will not be. */
+/** The sheet waits until the payment succeeds or `paymentFailed` is called. */
 interface ConfirmEvent {
   paymentFailed(): void;
 }
 
-/** What was settled in a sheet, and is not paid yet. */
+/** A confirmed sheet that is not yet paid. */
 export interface Press {
   readonly elements: unknown;
   readonly sheet: ConfirmEvent;
@@ -30,13 +29,12 @@ export interface Press {
 
 export interface WalletButtons {
   readonly mount: Wallets;
-  /** What waits to be paid. */
   readonly pressed: Press | undefined;
-  /** Ends the sheet of a press that nobody paid. */
+  /** Closes the sheet of an unpaid press. */
   drop(press: Press | undefined): void;
 }
 
-/** @param mayPay whether Pay could be pressed now; says itself why not */
+/** @param mayPay whether Pay is possible now; shows the reason if not */
 export function walletButtons(orByCard: string, mayPay: () => boolean): WalletButtons {
   let pressed: Press | undefined;
   let shown: HTMLElement | undefined;
@@ -45,13 +43,13 @@ export function walletButtons(orByCard: string, mayPay: () => boolean): WalletBu
       const elements = stripe.elements(options) as ExpressElements;
       const element = elements.create("expressCheckout");
       const buttons = makeElement("div");
-      // Kept out of sight and not out of the layout: what is not drawn cannot measure itself.
+      // Invisible but in the layout: an element without layout cannot measure itself.
       const box = makeElement("div", { class: "wallets is-none" }, buttons, makeElement("p", {}, orByCard));
-      // Stripe empties the place of the fields.
+      // Stripe empties the container of the fields.
       fields.before(box);
       shown?.remove();
       shown = box;
-      const show = (isThere: boolean) => box.classList.toggle("is-none", !isThere);
+      const show = (isShown: boolean) => box.classList.toggle("is-none", !isShown);
       element.on("ready", ({ availablePaymentMethods: found }) => show(Object.values(found ?? {}).includes(true)));
       element.on("loaderror", () => show(false));
       let isSettled = false;
@@ -61,7 +59,7 @@ export function walletButtons(orByCard: string, mayPay: () => boolean): WalletBu
         else event.reject();
       });
       element.on("confirm", (sheet) => {
-        // A sheet is settled once; the card may be on its way since it opened.
+        // A sheet is confirmed once, and a card may have been sent since it opened.
         if (isSettled) return;
         isSettled = true;
         if (!mayPay()) return sheet.paymentFailed();

@@ -1,5 +1,4 @@
-// The two public operations of a buyer's browser. Every outcome is a value; the secret travels in the query that the
-// API reads it from, and in nothing else.
+// Calls the two public operations of a buyer's browser. Every outcome is a value. The secret is sent only in the query.
 import type { CheckoutError, CreateOptions } from "./contract.ts";
 import type { Fail } from "./failure.ts";
 import { type Members, membersOf, optionalMember } from "./members.ts";
@@ -7,15 +6,15 @@ import { onRefusal, type Refusal, waitForReport } from "./page-policy.ts";
 import { type ReadSession, readSession } from "./session.ts";
 import { type SessionKey, sessionKey } from "./session-key.ts";
 
-const resolveMs = 12_000; // one read; a page that hangs longer should say so and try again
-const confirmMs = 25_000; // longer than the service waits for a processor
+const resolveMs = 12_000; // one read; after this the page offers a retry
+const confirmMs = 25_000; // longer than the service's own wait for a processor
 
-/** The service's word after it has asked the processor. */
+/** The service's result after it asked the processor. */
 export interface Verdict {
   readonly status: "open" | "processing" | "completed";
   readonly paymentId: string;
   readonly paymentStatus: string;
-  /** Why the last attempt was declined, if it was. */
+  /** Why the last attempt was declined, if any. */
   readonly failure: Members;
 }
 
@@ -36,11 +35,11 @@ export interface ApiContext {
   readonly origin: string;
   readonly locale: string;
   readonly fail: Fail;
-  /** Ends every request. */
+  /** Aborts every request. */
   readonly signal: AbortSignal;
 }
 
-/** @param secret where the page has it from; asked for until it has told one */
+/** @param secret a function is called again until it returns a secret */
 export function checkoutApi(secret: CreateOptions["sessionSecret"], context: ApiContext): CheckoutApi {
   const { origin, fail } = context;
   let key: SessionKey | undefined;
@@ -76,7 +75,7 @@ function readVerdict(body: unknown): Verdict | undefined {
   return { status, paymentId, paymentStatus, failure: membersOf(failure) };
 }
 
-/** Every answer is a value; whether it may be cached, the server says. */
+/** Never rejects. */
 export async function callApi(
   context: ApiContext,
   method: string,
@@ -87,7 +86,7 @@ export async function callApi(
   const own = new AbortController();
   const stop = () => own.abort();
   let refusal: Refusal | undefined;
-  const unhear = onRefusal(/^connect/, url, (report) => {
+  const stopListening = onRefusal(/^connect/, url, (report) => {
     refusal = report;
   });
   const timer = setTimeout(stop, limitMs);
@@ -101,19 +100,18 @@ export async function callApi(
   } catch (error) {
     await waitForReport();
     if (refusal) return refusedAnswer(fail("csp_blocked", refusal));
-    // An answer that is not JSON is a proxy's, which did not reach the API.
+    // A response that is not JSON comes from a proxy.
     const code = error instanceof SyntaxError ? "server_error" : "offline";
     return refusedAnswer(fail(signal.aborted ? "destroyed" : own.signal.aborted ? "timeout" : code));
   } finally {
-    unhear();
+    stopListening();
     clearTimeout(timer);
-    stop(); // takes the listener away
+    stop(); // removes the listener
   }
 }
 
 /**
- * `connector_error` of the API says that the outcome is not known, which is one more trouble of the server to the
- * buyer.
+ * The API's `connector_error` means an unknown outcome, which the buyer sees as a server error.
  */
 function refusalOf({ headers }: Response, body: unknown, fail: Fail): RefusedAnswer {
   const { code } = membersOf(membersOf(body).error);

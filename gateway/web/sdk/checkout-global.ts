@@ -1,4 +1,4 @@
-// The served script as a classic one: defines `Tollbooth`, once; a second tag finds the first.
+// Entry of the classic script: defines `Tollbooth` once per page.
 import { checkoutJs } from "./checkout.ts";
 import { membersOf } from "./members.ts";
 

@@ -1,4 +1,4 @@
-// The served script as a module.
+// Entry of the module script.
 import { checkoutJs } from "./checkout.ts";
 
 const checkout = checkoutJs(import.meta.url);

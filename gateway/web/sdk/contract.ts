@@ -1,6 +1,5 @@
-// The public shapes of the browser SDK, as merchants compile against them. Every outcome is a value of a discriminated
-// union: nothing here throws or rejects. `succeeded` is said only after the service has verified the payment with the
-// processor; the durable word for fulfilment is the verified webhook all the same.
+// Public types of the browser SDK. Every outcome is a value of a discriminated union: no method throws or rejects.
+// `succeeded` means that the service has verified the payment with the processor; fulfil on the verified webhook.
 import type { ErrorCode } from "./error-code.ts";
 import type { Money } from "./money.ts";
 
@@ -8,34 +7,33 @@ export type { ErrorCode, Money };
 
 /** The served script. */
 export interface CheckoutJs {
-  /** Exact version of the served file. */
+  /** Exact version of the script. */
   readonly version: string;
-  /** Makes a handle for one session; no network yet. Any number of handles may live on a page. */
+  /** Creates a handle for one session, without network. A page may have any number of handles. */
   create(options: CreateOptions): CheckoutHandle;
   /**
-   * After a redirect: reads what the return address says and strips it from the address bar. Null when there is
-   * nothing.
+   * After a redirect: reads the return parameters and removes them from the address bar. Null without parameters.
    */
   consumeReturn(): ReturnResult | null;
 }
 
 export interface CreateOptions {
-  /** `cs_secret_…`, the only credential: the session is found from it. */
+  /** `cs_secret_…`, the only credential; it identifies the session. */
   readonly sessionSecret: string | (() => Promise<string>);
-  /** Origin of the API; default: where this script came from. */
+  /** Origin of the API; default: the script's origin. */
   readonly apiOrigin?: string;
   /** BCP 47 tag for money, texts and the processor's fields; default: the page's language. */
   readonly locale?: string;
   readonly appearance?: Appearance;
-  /** Where a redirect comes back to; default: this page without its fragment. */
+  /** Return URL of a redirect; default: this page without its fragment. */
   readonly returnUrl?: string;
   /** For script elements under a nonce policy. */
   readonly nonce?: string;
   /** Aborting it destroys the handle. */
   readonly signal?: AbortSignal;
   /**
-   * Texts for buyers that replace ours, by error code; ours are of the language of `locale`, else English.
-   * `unconfirmed` is for a decline by the bank's check of the buyer (3-D Secure).
+   * Texts for buyers by error code, which replace ours in the language of `locale`. `unconfirmed` is for a decline by
+   * 3-D Secure.
    */
   readonly messages?: Readonly<Partial<Record<ErrorCode | "unconfirmed", string>>>;
   /** Accessible name of the card fields; default "Card details", in the language of `locale`. */
@@ -46,11 +44,11 @@ export interface CreateOptions {
 export interface CheckoutHandle {
   /** Reads the session. */
   load(): Promise<LoadResult>;
-  /** Puts the processor's fields into the element; the latest call wins, an unmount while loading cancels it. */
+  /** Mounts the processor's fields into the element. The latest call wins; an unmount while loading cancels it. */
   mount(target: string | Element): Promise<LoadResult>;
-  /** Takes the fields away; what was typed is gone. */
+  /** Removes the fields and their input. */
   unmount(): void;
-  /** Ends requests, timers, listeners and fields for good. */
+  /** Ends requests, timers, listeners and fields permanently. */
   destroy(): void;
   /** Pays. A second call while one runs gets the same promise. */
   confirm(): Promise<ConfirmResult>;
@@ -58,20 +56,20 @@ export interface CheckoutHandle {
   refresh(): Promise<LoadResult>;
   setAppearance(appearance: Appearance): void;
   focus(): void;
-  /** Types one of `testCards`; does nothing elsewhere. */
+  /** Enters one of `testCards`; otherwise does nothing. */
   fillTestCard(number: string): void;
   readonly state: HandleState;
   readonly session: SessionView | null;
-  /** What the processor offers in its test mode; empty otherwise. */
+  /** The processor's test cards; empty outside its test mode. */
   readonly testCards: readonly TestCard[];
-  /** Listens; the answer stops it. */
+  /** Adds a listener. @returns removes it */
   on<K extends keyof Events>(event: K, listener: (data: Events[K]) => void): () => void;
 }
 
 /**
- * idle → loading → ready ⇄ submitting → action_required → processing → succeeded. A decline goes back to `ready`;
- * `processing` means that the outcome is not known yet, and the handle keeps asking. `failed` says that the session
- * could not be read or its surface not mounted; `load` or `mount` tries again.
+ * idle → loading → ready ⇄ submitting → action_required → processing → succeeded. A decline returns to `ready`.
+ * `processing` means that the outcome is still unknown; the handle keeps polling. `failed` means that the session could
+ * not be read or its surface not mounted; `load` or `mount` retries.
  */
 export type HandleState =
   | "idle"
@@ -90,54 +88,53 @@ export interface SessionView {
   readonly id: string;
   readonly status: "open" | "processing" | "completed" | "expired" | "canceled";
   /**
-   * False: test mode, no money moves. This, amount and expiry are absent when an expired or canceled session is read.
+   * False: test mode, no money moves. This, amount and expiry are absent for an expired or canceled session.
    */
   readonly livemode?: boolean;
   readonly amount?: Money;
   readonly description?: string;
-  /** What is bought; absent where the merchant does not say. */
+  /** Items of the order; absent if the merchant set none. */
   readonly lineItems?: readonly LineItem[];
-  /** Who sells, and under which terms; absent where the merchant does not say. */
+  /** The seller and its terms; absent if the merchant set none. */
   readonly legal?: LegalView;
   /** RFC 3339. */
   readonly expiresAt?: string;
   readonly merchant: { readonly displayName: string; readonly supportEmail?: string };
   readonly branding: BrandingView;
   readonly surface: { readonly kind: "frame" | "element" | "redirect" | "none"; readonly connector: string };
-  /** Present once an attempt was seen. */
+  /** Present after the first attempt. */
   readonly payment?: { readonly id: string; readonly status: string };
-  /** Of what is paid. */
+  /** Card of a paid session. */
   readonly card?: { readonly brand: string; readonly last4: string };
-  /** RFC 3339; of what is paid. */
+  /** RFC 3339; when the session was paid. */
   readonly paidAt?: string;
   /** The merchant's own order number. */
   readonly reference?: string;
-  /** `optional` or `required`: ask the buyer for an e-mail; absent: there is one, or nobody wants one. */
+  /** `optional` or `required`: ask the buyer for an e-mail; absent if it is known or not wanted. */
   readonly emailField?: string;
   readonly receiptUrl?: string;
   readonly successUrl?: string;
   readonly cancelUrl?: string;
-  /** The hosted page as a redirect should open it: it shows how the session stands and nothing else. */
+  /** Return URL for a redirect: the hosted page with only the session's status. */
   readonly returnUrl?: string;
 }
 
-/** One line of what is bought. */
 export interface LineItem {
   readonly name: string;
   readonly quantity: number;
-  /** Of the whole line; negative for a discount. All lines together are the session's amount. */
+  /** Amount of the whole line; negative for a discount. All lines add up to the session's amount. */
   readonly amount: Money;
 }
 
-/** The merchant as the seller; every field may be absent. */
+/** The seller; every field may be absent. */
 export interface LegalView {
-  /** Its registered name. */
+  /** Registered name. */
   readonly name?: string;
   readonly termsUrl?: string;
   readonly privacyUrl?: string;
 }
 
-/** A session that is open, under way or paid. */
+/** A session that is open, processing or paid. */
 export interface RunningSession extends SessionView {
   readonly status: "open" | "processing" | "completed";
   readonly livemode: boolean;
@@ -145,7 +142,7 @@ export interface RunningSession extends SessionView {
   readonly expiresAt: string;
 }
 
-/** The merchant's look; every field may be absent. Words as in the API reference. */
+/** The merchant's branding; every field may be absent. Values as in the API reference. */
 export interface BrandingView {
   readonly tagline?: string;
   readonly logoUrl?: string;
@@ -163,11 +160,11 @@ export type LoadResult =
 
 export type ConfirmResult =
   | { readonly type: "succeeded"; readonly paymentId: string; readonly paymentStatus: string }
-  /** Not known yet: wait for the `succeeded` event, or for the webhook. Never ask the buyer to pay again. */
+  /** Unknown: wait for the `succeeded` event or the webhook. Never ask the buyer to pay again. */
   | { readonly type: "processing"; readonly session: RunningSession }
   | { readonly type: "redirecting"; readonly url: string }
   | { readonly type: "canceled" }
-  /** The attempt was refused; the session is still open. */
+  /** The attempt was declined; the session is still open. */
   | { readonly type: "declined"; readonly error: CheckoutError }
   | { readonly type: "error"; readonly error: CheckoutError };
 
@@ -177,62 +174,61 @@ export interface CheckoutError {
   readonly code: ErrorCode;
   /** Safe to show to the buyer. */
   readonly message: string;
-  /** True: the same call may be made again. */
+  /** True if the same call may be repeated. */
   readonly retryable: boolean;
-  /** Names the request in the service's logs. */
+  /** Id of the request in the service's logs. */
   readonly requestId?: string;
   /**
-   * Why it was declined, such as `insufficient_funds`: a word of the API reference's failure table, or the processor's
-   * own where the service could not say. For choosing a text, not for showing.
+   * Decline code such as `insufficient_funds`: of the API reference's failure table, or else the processor's own. Use it
+   * to choose a text; do not show it.
    */
   readonly declineCode?: string;
-  /** Of `secret_unavailable`: what `sessionSecret()` threw. Of `load_failed`: what the script did, if that is known. */
+  /** For `secret_unavailable`: the error of `sessionSecret()`. For `load_failed`: the script's error, if known. */
   readonly cause?: unknown;
-  /** Of `csp_blocked`: the directive of the page's Content-Security-Policy that lacks `host`, such as `connect-src`. */
+  /** For `csp_blocked`: the directive of the page's Content-Security-Policy that lacks `host`, such as `connect-src`. */
   readonly directive?: string;
-  /** Of `csp_blocked`: as a policy names it, such as `https://pay.example`. */
+  /** For `csp_blocked`: the missing host, such as `https://pay.example`. */
   readonly host?: string;
-  /** What may help after a decline: `retry_later`, `use_another_card`, `contact_issuer`, `do_not_retry`. */
+  /** Advice after a decline: `retry_later`, `use_another_card`, `contact_issuer`, `do_not_retry`. */
   readonly advice?: string;
 }
 
 export interface Events {
   state: HandleState;
-  /** The fields can be used. */
+  /** The fields are usable. */
   ready: { readonly session: RunningSession };
   change: { readonly complete: boolean };
   /** The buyer pressed Enter in the fields. */
   submit_requested: Record<string, never>;
-  /** The processor's fields ask for more, such as the bank's 3-D Secure check. */
+  /** The processor requires an action of the buyer, such as 3-D Secure. */
   action_required: { readonly kind: "challenge" | "redirect" };
   succeeded: { readonly paymentId: string };
   declined: CheckoutError;
   expired: Record<string, never>;
   error: CheckoutError;
   resize: { readonly height: number };
-  /** False: the last request did not get through. */
+  /** False if the last request did not reach the API. */
   connection: { readonly online: boolean };
 }
 
-/** How the fields look; a processor may pass over what it cannot do. */
+/** Appearance of the fields; a processor may ignore unsupported values. */
 export interface Appearance {
   readonly theme?: "light" | "dark" | "auto";
   /** `#rrggbb`. */
   readonly accentColor?: string;
   readonly buttonStyle?: "rounded" | "pill" | "rectangular";
-  /** True: the fields bring a Pay button of their own; default: the page has one and calls `confirm`. */
+  /** True: the fields have their own Pay button; default: the page has one and calls `confirm`. */
   readonly payButton?: boolean;
 }
 
-/** A card that plays a case, offered by a processor in its test mode. */
+/** A processor's test card for a case. */
 export interface TestCard {
   readonly number: string;
   readonly label: string;
 }
 
-/** What a return address said. */
 export interface ReturnResult {
   readonly sessionId?: string;
-  /** As the sender said it: show it, never trust it. */
+  /** Unverified: show it, never trust it. */
   readonly status?: string;
 }

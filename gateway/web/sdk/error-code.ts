@@ -1,7 +1,7 @@
-// What can go wrong, as pages and the texts of each language name it.
+// Error codes of the SDK, and the languages of their texts.
 
-/** What there is a file of words for. */
-export const spoken = /^(ar|de|es|fr|it|ja|nl|pl|pt)(-|$)/i; // as texts/errors; a test compares them
+/** Languages with a file in texts/errors; a test compares them. */
+export const translated = /^(ar|de|es|fr|it|ja|nl|pl|pt)(-|$)/i;
 
 export type ErrorCode =
   | "load_failed"

@@ -1,11 +1,10 @@
-// The SDK's errors: one code, one kind, one text that a buyer may read. Those of other languages are loaded
-// (error-messages.ts).
+// Creates the SDK's errors: type and English text by code. error-messages.ts loads other languages.
 import type { CheckoutError, ErrorCode } from "./contract.ts";
 import type { Members } from "./members.ts";
 
 type Row = readonly [type: CheckoutError["type"], retryable: boolean, message: string];
 
-/** `unconfirmed` is the text of a decline by the bank's check of the buyer, after which the same card may do. */
+/** `unconfirmed` is the text of a decline by 3-D Secure, after which the same card may work. */
 const rows: Readonly<Record<ErrorCode | "unconfirmed", Row>> = {
   load_failed: ["load", true, "The payment form could not be loaded. Please try again."],
   secret_unavailable: ["load", true, "The payment form could not be loaded. Please try again."],
@@ -24,17 +23,15 @@ const rows: Readonly<Record<ErrorCode | "unconfirmed", Row>> = {
   not_mounted: ["integration", true, "The payment form is not shown."],
   destroyed: ["integration", false, "The payment form is not shown."],
   api_key_in_browser: ["integration", false, "This payment cannot be made here."],
-  rate_limited: ["server", true, "Too many tries. Please wait a moment."],
+  rate_limited: ["server", true, "Too many attempts. Please wait a moment."],
   server_error: ["server", true, "Something went wrong on our side. Please try again."],
 };
 
-/** Makes errors in the page's language. */
 export type Fail = (code: ErrorCode, more?: ErrorDetails) => CheckoutError;
 
-/** What an error may tell besides; the rest follows from its code. */
 export type ErrorDetails = Pick<CheckoutError, "requestId" | "declineCode" | "advice" | "cause" | "directive" | "host">;
 
-/** @param messages by error code; looked at when an error is made, since they may come later */
+/** @param messages by error code; read for each error, since they may load later */
 export function createFail(messages: Members): Fail {
   return (code, more) => {
     const name = /authentication|canceled/.test(`${more?.declineCode}`) ? "unconfirmed" : code;

@@ -1,12 +1,11 @@
-// Money for people: integers of minor units with as many decimals as ISO 4217 gives the currency. Browsers' own tables
-// differ from ISO 4217 for some currencies, so the decimals that are not two stand here; a test compares them with the
-// service's table.
+// Formats minor units with the decimals of ISO 4217. Browsers' tables differ for some currencies, so exceptions from two
+// decimals are listed here; a test compares them with the service's table.
 export interface Money {
   readonly minor: number;
   readonly currency: string;
   /** Decimals by ISO 4217. */
   readonly exponent: number;
-  /** By Intl, in the handle's locale. */
+  /** In the handle's locale. */
   readonly formatted: string;
 }
 
@@ -14,14 +13,14 @@ const withoutDecimals = "BIF CLP DJF GNF ISK JPY KMF KRW PYG RWF UGX UYI VND VUV
 const withThree = "BHD IQD JOD KWD LYD OMR TND";
 const withFour = "CLF UYW";
 
-/** Decimals of a currency, upper-case code. */
+/** Decimals of a currency. @param currency upper case */
 export function exponentOf(currency: string): number {
   if (withoutDecimals.includes(currency)) return 0;
   if (withThree.includes(currency)) return 3;
   return withFour.includes(currency) ? 4 : 2;
 }
 
-/** @param locale BCP 47; one that Intl does not know becomes the browser's own */
+/** @param locale BCP 47; an unknown one becomes the browser's own */
 export function moneyOf(minor: number, currency: string, locale: string): Money {
   const exponent = exponentOf(currency);
   const style = {
@@ -33,7 +32,6 @@ export function moneyOf(minor: number, currency: string, locale: string): Money 
   return { minor, currency, exponent, formatted: format(minor / 10 ** exponent, style, locale) };
 }
 
-/** One division rounds once, so that the number is the nearest to the decimal that is meant. */
 function format(amount: number, style: Intl.NumberFormatOptions, locale: string): string {
   try {
     return new Intl.NumberFormat(locale, style).format(amount);

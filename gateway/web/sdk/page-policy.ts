@@ -1,5 +1,5 @@
-// The page's own policies: requests that its Content-Security-Policy refuses, which look like a dead network to the
-// caller, and script addresses as Trusted Types wants them.
+// Handles the page's own policies: requests refused by its Content-Security-Policy, which otherwise look like a network
+// error, and script URLs for Trusted Types.
 import type { CheckoutError } from "./contract.ts";
 import { membersOf } from "./members.ts";
 
@@ -8,15 +8,15 @@ const eventMs = 100;
 export type Refusal = Required<Pick<CheckoutError, "directive" | "host">>;
 
 /**
- * Hears that the policy keeps the browser from the host of an address, and says so in the console.
- * @param directives the beginning of those that are meant
- * @returns ends it
+ * Listens for refusals of a URL's host by the page's policy, and logs them to the console.
+ * @param directives prefixes of the relevant directives
+ * @returns stops listening
  */
 export function onRefusal(directives: RegExp, address: string, listener: (refusal: Refusal) => void): () => void {
   const listen = (event: SecurityPolicyViolationEvent) => {
     const host = new URL(address, location.href).origin;
     const { blockedURI, effectiveDirective: directive, disposition } = event;
-    // Some browsers tell the address, some its origin alone.
+    // Browsers report the URL or only its origin.
     const isMeant = directives.test(directive) && `${blockedURI}/`.startsWith(`${host}/`);
     if (!isMeant || disposition === "report") return;
     console.error(`Tollbooth: Content-Security-Policy lacks ${directive} ${host}`);
@@ -26,7 +26,7 @@ export function onRefusal(directives: RegExp, address: string, listener: (refusa
   return () => document.removeEventListener("securitypolicyviolation", listen);
 }
 
-/** Until the browser has told what was refused: it does so just before or after the request has failed. */
+/** Waits for a policy report, which may arrive just after the request has failed. */
 export function waitForReport(): Promise<void> {
   return new Promise((resolve) => setTimeout(resolve, eventMs));
 }
@@ -37,7 +37,7 @@ interface PolicyFactory {
 
 let policy: ReturnType<PolicyFactory["createPolicy"]> | undefined;
 
-/** @param name of the policy that makes it: a page makes one of a name once, and each bundle of ours has its own */
+/** @param name of the policy; a page can create each name only once, so each bundle has its own */
 export function trustedUrl(src: string, name: string): string {
   const { trustedTypes }: { trustedTypes?: PolicyFactory } = membersOf(globalThis);
   try {

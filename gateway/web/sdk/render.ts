@@ -1,29 +1,28 @@
-// What tells a browser how to mount the processor's surface: the session's `render`, as a typed union. `kind` alone
-// selects the surface; a `render` that lacks what its kind needs is unsupported, never guessed.
+// Reads a session's `render` into a typed union. `kind` selects the surface; a render with missing fields is unsupported.
 import { membersOf } from "./members.ts";
 
 /** The processor's page in an iframe of its own origin. */
 export interface FrameRender {
   readonly kind: "frame";
   readonly connector: string;
-  /** https page of the processor; its fragment holds the intent's secret. */
+  /** https page of the processor; its fragment contains the intent's secret. */
   readonly frameUrl: string;
 }
 
-/** The processor's script, which draws fields of its own into an element of ours. */
+/** The processor's script, which draws its fields into our element. */
 export interface ElementRender {
   readonly kind: "element";
-  /** Chooses the driver that knows the script: see surfaces/element.ts. */
+  /** Selects the script's driver: see surfaces/element.ts. */
   readonly connector: string;
-  /** https script of the processor. It is loaded from there and never bundled. */
+  /** https script, loaded from the processor and never bundled. */
   readonly scriptUrl: string;
   /** The processor's public key. */
   readonly publishableKey: string;
-  /** The processor's secret of this one intent, made for browsers. */
+  /** The processor's secret of this intent, for browsers. */
   readonly clientSecret: string;
 }
 
-/** The processor's page as a page of its own; the buyer comes back by the intent's return URL. */
+/** The processor's page at top level; the buyer returns by the intent's return URL. */
 export interface RedirectRender {
   readonly kind: "redirect";
   readonly connector: string;
@@ -32,7 +31,7 @@ export interface RedirectRender {
 
 export type Render = FrameRender | ElementRender | RedirectRender;
 
-/** The public JSON as the union; undefined when no surface can be mounted from it. */
+/** Undefined if no surface can be mounted. */
 export function readRender(json: unknown): Render | undefined {
   const members = membersOf(json);
   const text = (name: string) => {
@@ -60,7 +59,7 @@ export function readRender(json: unknown): Render | undefined {
   }
 }
 
-/** https, or http on this machine; anything else, `javascript:` above all, is nothing. */
+/** Accepts https, and http on localhost; rejects everything else, in particular `javascript:`. */
 function address(text: string): string | undefined {
   try {
     const { protocol, hostname } = new URL(text);

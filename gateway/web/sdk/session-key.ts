@@ -1,4 +1,4 @@
-// The session's secret, as the page tells it, and the session that it opens.
+// Reads the session's secret from the page's option and derives the session's id.
 import type { CheckoutError, CreateOptions } from "./contract.ts";
 import type { Fail } from "./failure.ts";
 
@@ -21,7 +21,7 @@ export async function sessionKey(
     return fail("secret_unavailable", { cause });
   }
   if (secret.startsWith("sk_")) {
-    console.error("Tollbooth: an API key must never be in a browser. Roll it now.");
+    console.error("Tollbooth: never use an API key in a browser. Roll this key now.");
     return fail("api_key_in_browser");
   }
   const id = secretFormat.exec(secret)?.[1];

@@ -1,5 +1,4 @@
-// The session as the API answers it, read into the SDK's view and the render. Only known fields with the right types
-// get through.
+// Converts the API's session JSON to the SDK's view and render. Ignores unknown fields and wrong types.
 import type { BrandingView, LegalView, LineItem, RunningSession, SessionView } from "./contract.ts";
 import { membersOf, optionalMember } from "./members.ts";
 import { moneyOf } from "./money.ts";
@@ -7,20 +6,20 @@ import { type Render, readRender } from "./render.ts";
 
 export interface ReadSession {
   readonly view: SessionView;
-  /** undefined: nothing that can be mounted. */
+  /** Undefined if no surface can be mounted. */
   readonly render: Render | undefined;
 }
 
 const statuses = ["open", "processing", "completed", "expired", "canceled"] as const;
 
-/** undefined: not a session. */
+/** Undefined if the JSON is not a session. */
 export function readSession(json: unknown, locale: string): ReadSession | undefined {
   const of = fieldsOf(json);
   const status = statuses.find((known) => known === of.text("status"));
   const id = of.text("id");
   const [currency, amount, environment] = [of.text("currency"), of.any("amount"), of.text("environment")];
   const money = currency && typeof amount === "number" ? moneyOf(amount, currency, locale) : undefined;
-  // What has ended without a payment is told without an amount.
+  // A session that ended unpaid has no amount.
   const isOver = status === "expired" || status === "canceled";
   if (!status || !id || (!money && !isOver)) return undefined;
   const merchant = fieldsOf(of.any("merchant"));
@@ -43,7 +42,7 @@ export function readSession(json: unknown, locale: string): ReadSession | undefi
   return { view, render };
 }
 
-/** undefined: it has ended without a payment, or is not known. */
+/** Undefined for a session that ended unpaid or is not loaded. */
 export function runningSession(view: SessionView | null): RunningSession | undefined {
   if (!view || view.status === "expired" || view.status === "canceled") return undefined;
   const { status, livemode = false, amount, expiresAt = "" } = view;
@@ -60,7 +59,7 @@ function readCard(json: unknown): SessionView["card"] {
   return brand && last4 ? { brand, last4 } : undefined;
 }
 
-/** All of them or none: a part would be another sum. */
+/** All lines or none: a part would have another total. */
 function readLines(json: unknown, currency: string | undefined, locale: string): SessionView["lineItems"] {
   if (!Array.isArray(json) || json.length === 0 || !currency) return undefined;
   const lines = json.flatMap((entry): LineItem[] => {
@@ -80,8 +79,8 @@ function readLegal(json: unknown): LegalView | undefined {
 
 function readBranding(json: unknown): BrandingView {
   const of = fieldsOf(json);
-  const words = "tagline accent_color secondary_color button_style background_style theme font_family";
-  return { ...of.texts(words), ...of.links("logo_url") };
+  const names = "tagline accent_color secondary_color button_style background_style theme font_family";
+  return { ...of.texts(names), ...of.links("logo_url") };
 }
 
 function fieldsOf(json: unknown) {
@@ -91,7 +90,7 @@ function fieldsOf(json: unknown) {
     const value = any(name);
     return typeof value === "string" && value !== "" ? value : undefined;
   };
-  /** Those that are there, `a_b` as `aB`. */
+  /** The non-empty ones, `a_b` as `aB`. */
   const texts = (names: string, isGood: (text: string) => boolean = () => true): Record<string, string> =>
     Object.fromEntries(
       names.split(" ").flatMap((name) => {
@@ -102,7 +101,7 @@ function fieldsOf(json: unknown) {
   return { any, text, texts, links: (names: string) => texts(names, isWebAddress) };
 }
 
-/** What a page may link to; `javascript:` is nothing of the kind. */
+/** Rejects `javascript:` and other schemes. */
 function isWebAddress(text: string): boolean {
   return /^https?:\/\//i.test(text);
 }

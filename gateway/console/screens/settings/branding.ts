@@ -85,7 +85,7 @@ function brandingPage(visit: MerchantVisit, typed: TypedBranding, wrong: Wrong =
     status: wrong.size > 0 ? 422 : 200,
     body: html`<h1>${texts.title}</h1><p class="muted">${texts.about}</p>
 ${problemSummary(textsOf(visit.language).frame.problemTitle, summary)}
-<div class="beside" data-beside>${visit.may("branding.write") ? formOf(visit, typed, wrong) : readOnly(visit, typed)}
+<div class="with-preview" data-with-preview>${visit.may("branding.write") ? formOf(visit, typed, wrong) : readOnly(visit, typed)}
 ${previewPanel(visit)}</div>`,
   };
 }

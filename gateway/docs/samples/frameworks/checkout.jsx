@@ -1,5 +1,5 @@
-// The card fields of one session, in React. Another secret, or a place that goes and comes back (StrictMode does that
-// once), ends the old fields and makes new ones; what the buyer has paid meanwhile is read from the session again.
+// The card fields of one session in React. A new secret or a remount (StrictMode remounts once) replaces the fields and
+// reads the session's current state.
 import { loadCheckout } from "@tollbooth/checkout-js";
 import { useEffect, useRef, useState } from "react";
 

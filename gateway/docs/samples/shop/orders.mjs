@@ -1,16 +1,15 @@
-// The shop's orders, in memory, and who watches them: each change goes to the open pages as a server-sent event. A shop
-// of yours has a database here.
+// The shop's orders, in memory; a real shop uses a database. Sends each change to the open pages as a server-sent event.
 import { randomInt } from "node:crypto";
 
-const ordersMax = 1_000; // the oldest are forgotten; Tollbooth still knows them
-const heardMax = 50; // webhooks shown of one order
+const ordersMax = 1_000; // the oldest are dropped; Tollbooth still has them
+const webhooksMax = 50; // shown per order
 const letters = "0123456789ABCDEFGHJKMNPQRSTVWXYZ";
 
 export class Orders {
   #orders = new Map();
   #pages = new Map();
 
-  /** An order's number is also what opens its page, so that nobody can guess it: 60 bits. */
+  /** The number also opens the order's page, so it must be unguessable: 60 bits. */
   newReference() {
     return `LC-${Array.from({ length: 12 }, () => letters[randomInt(letters.length)]).join("")}`;
   }
@@ -28,7 +27,7 @@ export class Orders {
   }
 
   add({ reference, name, amount, currency, session }) {
-    const order = { reference, name, amount, currency, session, status: "open", heard: [] };
+    const order = { reference, name, amount, currency, session, status: "open", webhooks: [] };
     const known = this.#orders.get(reference);
     if (known) return known;
     if (this.#orders.size >= ordersMax) this.#orders.delete(this.#orders.keys().next().value);
@@ -36,28 +35,28 @@ export class Orders {
     return order;
   }
 
-  /** @returns whether it was not paid before: one payment is announced twice, and an order ships once */
+  /** @returns true if the order was not paid before: a payment may be announced twice, but the order ships once */
   pay(order, payment) {
     const isNew = order.status !== "paid";
     this.change(order, { ...payment, status: "paid" });
     return isNew;
   }
 
-  /** What is paid stays paid, whatever comes late. */
-  change(order, news) {
-    if (order.status !== "paid") Object.assign(order, news);
+  /** A paid order stays paid. */
+  change(order, changes) {
+    if (order.status !== "paid") Object.assign(order, changes);
     this.#publish(order);
     return order;
   }
 
-  /** Keeps a verified webhook for the page, which shows each delivery, once. */
-  tell(order, { delivery, type, body }) {
-    if (order.heard.some((known) => known.delivery === delivery)) return;
-    order.heard = [...order.heard, { delivery, type, body, at: new Date().toISOString() }].slice(-heardMax);
+  /** Records a verified webhook for the page, once per delivery. */
+  recordWebhook(order, { delivery, type, body }) {
+    if (order.webhooks.some((known) => known.delivery === delivery)) return;
+    order.webhooks = [...order.webhooks, { delivery, type, body, at: new Date().toISOString() }].slice(-webhooksMax);
     this.#publish(order);
   }
 
-  /** Sends the order as it is now and after each change, until the page is closed. */
+  /** Sends the order now and after each change, until the page is closed. */
   follow(order, response) {
     const pages = this.#pages.get(order) ?? new Set();
     this.#pages.set(order, pages.add(response));
@@ -71,6 +70,6 @@ export class Orders {
   }
 }
 
-function eventOf({ status, heard, paymentId, card, receipt }) {
-  return `data: ${JSON.stringify({ status, heard, paymentId, card, receipt })}\n\n`;
+function eventOf({ status, webhooks, paymentId, card, receipt }) {
+  return `data: ${JSON.stringify({ status, webhooks, paymentId, card, receipt })}\n\n`;
 }

@@ -1,5 +1,4 @@
-// The shop's pages. Values are escaped by the template; no script or style stands in a page, so that its policy can
-// refuse both.
+// The shop's pages. The template escapes values. Pages have no inline script or style, so their policy can refuse both.
 
 /** HTML with its values escaped. */
 function html(parts, ...values) {
@@ -56,15 +55,15 @@ export function productPage(product, reference) {
 </div>
 <section class="steps" aria-labelledby="steps"><h2 id="steps">What happens when you buy</h2>
 <ol>
-<li><strong>The shop’s server makes a session</strong> with its API key, an <code>Idempotency-Key</code> and its order number as <code>reference</code>.</li>
-<li><strong>The page mounts the card fields</strong> with the session’s secret alone. They belong to the processor: the shop never sees a card.</li>
-<li><strong>A signed webhook says that it is paid.</strong> The server verifies it, looks at the payment, and your order changes before your eyes.</li>
+<li><strong>The shop’s server creates a session</strong> with its API key, an <code>Idempotency-Key</code> and its order number as <code>reference</code>.</li>
+<li><strong>The page mounts the card fields</strong> with only the session’s secret. They belong to the processor: the shop never sees a card.</li>
+<li><strong>A signed webhook reports the payment.</strong> The server verifies it, reads the payment, and your order changes on this page.</li>
 </ol></section>
 </main>`,
   );
 }
 
-/** Which view of the page is seen at first; its script shows the others. */
+/** The first view of the page; its script switches views. */
 const firstViews = { open: "pay", paid: "paid", expired: "expired", canceled: "canceled" };
 
 export function orderPage(order, api) {
@@ -88,30 +87,30 @@ ${view(
 <p id="note" class="note" role="status" hidden></p>
 <p id="alert" class="alert" role="alert" tabindex="-1" hidden></p>`,
 )}
-${view("bank", html`<h1 tabindex="-1">Your bank asks</h1><p>Confirm the payment below. The order waits for you.</p>`)}
+${view("bank", html`<h1 tabindex="-1">Confirm with your bank</h1><p>Confirm the payment below. Your order is reserved.</p>`)}
 <div id="fields"${isOpen ? html`` : html` hidden`}></div>
 ${view(
   "pay",
   html`<button id="pay" class="button" disabled><span class="label">Pay ${price(order)}</span></button>
 <div id="cards" class="cards" hidden><p>Test mode: fill in a card</p></div>
-<noscript><p class="alert">The card fields need JavaScript. The hosted page says so, too.</p></noscript>
+<noscript><p class="alert">The card fields need JavaScript, and so does the hosted page.</p></noscript>
 <p class="ways">${hosted}</p>
 <form method="post" action="/orders/${order.reference}/cancel"><button class="quiet">Cancel this order</button></form>`,
 )}
 ${view(
   "processing",
-  html`<div class="mark wait" aria-hidden="true"></div><h1 tabindex="-1">Your payment is on its way</h1>
-<p>The bank has not answered yet. You may close this page: the order goes on by itself. Do not pay again.</p>${again}`,
+  html`<div class="mark wait" aria-hidden="true"></div><h1 tabindex="-1">Your payment is being processed</h1>
+<p>The bank has not answered yet. You may close this page: your order continues. Do not pay again.</p>${again}`,
 )}
 ${view(
   "confirmed",
   html`<div class="mark wait" aria-hidden="true"></div><h1 tabindex="-1">Payment received</h1>
-<p>The shop now waits for the signed webhook before it ships.</p>`,
+<p>The shop ships after it receives the signed webhook.</p>`,
 )}
 ${view(
   "paid",
   html`<div class="mark good" aria-hidden="true"></div><h1 tabindex="-1">Thank you. Your order is paid.</h1>
-<p><span id="card"></span> A signed webhook has said so, and the book is on its way.</p>
+<p><span id="card"></span> A signed webhook has confirmed it, and the book is on its way.</p>
 <p><a id="receipt" hidden target="_blank" rel="noopener noreferrer">Receipt</a></p>${again}`,
 )}
 ${view(
@@ -122,7 +121,7 @@ ${view(
 ${view(
   "canceled",
   html`<div class="mark" aria-hidden="true"></div><h1 tabindex="-1">This payment was canceled</h1>
-<p>Nothing was charged. After ten declined cards a session ends by itself.</p>${again}`,
+<p>Nothing was charged. A session ends after ten declined cards.</p>${again}`,
 )}
 ${view(
   "failed",
@@ -130,19 +129,19 @@ ${view(
 <p id="failure">Nothing was charged.</p><p><a class="button" href="/orders/${order.reference}">Try again</a></p><p class="ways"><a href="${order.session.checkout_url}">Pay on the hosted page instead</a></p>`,
 )}
 </div>
-<section class="heard" aria-labelledby="heard-title"><h2 id="heard-title">What the shop’s server heard</h2>
-<p id="silence">Nothing yet. Each signed webhook appears here when it comes.</p>
-<ol id="heard" aria-live="polite"></ol>
-<p id="twice" hidden>You get this event twice: from the confirmation and from the processor. The order ships once.</p></section>
+<section class="webhooks" aria-labelledby="webhooks-title"><h2 id="webhooks-title">Webhooks received by the shop’s server</h2>
+<p id="silence">None yet. Each signed webhook appears here when it arrives.</p>
+<ol id="webhooks" aria-live="polite"></ol>
+<p id="twice" hidden>This event arrives twice: from the confirm and from the processor. The order ships once.</p></section>
 </main>`,
     scripts,
   );
 }
 
 const failures = {
-  not_found: ["There is no such page", "The order’s address may be cut off."],
-  other_site: ["That came from another site", "Orders are made and canceled in this shop only."],
-  trouble: ["That did not work", "The shop could not reach Tollbooth. Nothing was charged; go back and try again."],
+  not_found: ["Page not found", "The order’s link may be incomplete."],
+  other_site: ["Request from another site", "Orders can be created and canceled in this shop only."],
+  trouble: ["Something went wrong", "The shop could not reach Tollbooth. Nothing was charged; go back and try again."],
 };
 
 export function failurePage(reason) {

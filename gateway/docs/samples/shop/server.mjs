@@ -1,7 +1,6 @@
-// A shop that is paid through Tollbooth, in plain Node: it uses the public API and the browser SDK, and ships when a
-// signed webhook says that an order is paid, never because a browser said so. Its orders live in memory (orders.mjs).
-// `npm start` runs it beside the local stack. By hand: BASE_URL=http://127.0.0.1:8080 API_KEY=sk_test_… PORT=3000
-// WEBHOOK_PORT=3443 TLS_CERT=.local/tls/localhost.pem TLS_KEY=.local/tls/localhost.key node server.mjs
+// A shop in plain Node that uses the public API and the browser SDK. It ships on a verified webhook, never on the
+// browser's report. `npm start` runs it with the local stack. By hand: BASE_URL=http://127.0.0.1:8080 API_KEY=sk_test_…
+// PORT=3000 WEBHOOK_PORT=3443 TLS_CERT=.local/tls/localhost.pem TLS_KEY=.local/tls/localhost.key node server.mjs
 import { readFileSync } from "node:fs";
 import { createServer } from "node:http";
 import { createServer as createTlsServer } from "node:https";
@@ -10,14 +9,14 @@ import { Orders } from "./orders.mjs";
 import { failurePage, orderPage, productPage } from "./pages.mjs";
 
 const { BASE_URL: api, API_KEY: key = "", PORT: port, WEBHOOK_PORT: webhookPort } = process.env;
-if (!key.startsWith("sk_test_")) throw new Error("this shop sells nothing real: API_KEY must be a sandbox key");
+if (!key.startsWith("sk_test_")) throw new Error("API_KEY must be a sandbox key");
 
 const shop = `http://127.0.0.1:${port}`;
 const product = { name: "The Lemon Cookbook", amount: 2400, currency: "USD" };
-const bodyMaxBytes = 65_536; // deliveries and our own forms have less than a kilobyte
+const bodyMaxBytes = 65_536; // deliveries and our forms have less than a kilobyte
 const orders = new Orders();
 
-/** Calls the public API. Throws what it refuses. */
+/** Calls the public API. Throws on an error response. */
 async function call(method, path, body, headers = {}) {
   const answer = await fetch(`${api}${path}`, {
     method,
@@ -26,24 +25,24 @@ async function call(method, path, body, headers = {}) {
     signal: AbortSignal.timeout(15_000),
   });
   const text = await answer.text();
-  const told = text === "" ? {} : JSON.parse(text);
-  if (!answer.ok) throw new Error(`${method} ${path}: ${answer.status} ${told.error?.code}`);
-  return told;
+  const result = text === "" ? {} : JSON.parse(text);
+  if (!answer.ok) throw new Error(`${method} ${path}: ${answer.status} ${result.error?.code}`);
+  return result;
 }
 
 const opening = new Map();
-/** The order with its session; two clicks at once open it once. */
+/** Returns the order with its session; concurrent clicks create one session. */
 function openOrder(reference) {
-  const known = opening.get(reference) ?? createSession(reference).finally(() => opening.delete(reference));
-  opening.set(reference, known);
-  return known;
+  const order = opening.get(reference) ?? createSession(reference).finally(() => opening.delete(reference));
+  opening.set(reference, order);
+  return order;
 }
 
-/** The order's number is the key, so that a repeat, however it came about, gets the same session. */
+/** The order number is the idempotency key, so any repeat gets the same session. */
 async function createSession(reference) {
   const back = `${shop}/orders/${reference}`;
   const { name, amount, currency } = product;
-  const wanted = {
+  const fields = {
     amount,
     currency,
     description: `Order ${reference}`,
@@ -53,11 +52,11 @@ async function createSession(reference) {
     cancel_url: back,
     expires_in: 3600,
   };
-  const session = await call("POST", "/v1/checkout-sessions", wanted, { "idempotency-key": reference });
+  const session = await call("POST", "/v1/checkout-sessions", fields, { "idempotency-key": reference });
   return orders.add({ reference, ...product, session });
 }
 
-/** An order of before this program was started: Tollbooth still knows it. Undefined: it never was. */
+/** Restores an order from before a restart by its session. Undefined if there is no such session. */
 async function recallOrder(reference) {
   const { data } = await call("GET", `/v1/checkout-sessions?reference=${reference}`);
   const [session] = data;
@@ -67,7 +66,7 @@ async function recallOrder(reference) {
   return orders.change(orders.add({ reference, ...product, session }), { status: ended });
 }
 
-/** An endpoint's secret is told once and this shop forgets: each start registers an endpoint of its own. */
+/** The secret is returned only once and this shop does not store it, so each start registers a new endpoint. */
 async function registerWebhooks() {
   const path = "/v1/merchants/me/webhooks";
   const description = "demo shop";
@@ -79,7 +78,7 @@ async function registerWebhooks() {
 }
 
 let secret;
-/** The signing secret of our endpoint, registered once; after a failure the next one who asks tries again. */
+/** Registers the endpoint once; the next call retries a failure. */
 function signingSecret() {
   secret ??= registerWebhooks().catch((error) => {
     secret = undefined;
@@ -88,26 +87,27 @@ function signingSecret() {
   return secret;
 }
 
-/** A webhook: believed only with its signature, over the raw bytes. Anything but 2xx makes it come again. */
+/** Verifies a webhook by its signature over the raw bytes. Any response but 2xx is retried. */
 async function receiveWebhook(request) {
   const body = await bodyOf(request);
   if (!isGenuine(body, request.headers["service-signature"] ?? "", await signingSecret())) return 400;
   const event = JSON.parse(body);
   const order = event.session_id ? orders.ofSession(event.session_id) : await applyPayment(event);
-  if (!order) return 200; // another program's
-  orders.tell(order, { delivery: request.headers["service-delivery"], type: event.type, body: body.toString() });
+  if (!order) return 200; // of another program
+  const delivery = request.headers["service-delivery"];
+  orders.recordWebhook(order, { delivery, type: event.type, body: body.toString() });
   if (event.type === "checkout_session.expired") orders.change(order, { status: "expired" });
   if (event.type === "checkout_session.canceled") orders.change(order, { status: "canceled" });
   return 200;
 }
 
-/** A webhook says what changed, not how much: the payment says whose it is, and whether it is what was asked for. */
+/** The event has no amount: read the payment for its order and check its amount. */
 async function applyPayment({ payment_id: id }) {
   const payment = await call("GET", `/v1/payments/${id}`);
   const order = orders.get(payment.reference);
   if (!order) return undefined;
-  const isWhole = payment.captured_amount === order.amount && payment.currency === order.currency;
-  if (payment.status !== "succeeded" || !isWhole) return order;
+  const isFullAmount = payment.captured_amount === order.amount && payment.currency === order.currency;
+  if (payment.status !== "succeeded" || !isFullAmount) return order;
   const { card, receipt_url: receipt } = payment;
   if (orders.pay(order, { paymentId: id, card, receipt })) console.log(`ships ${order.reference}`);
   return order;
@@ -119,7 +119,7 @@ const files = {
   "/cover.svg": "image/svg+xml",
 };
 
-/** Our own pages may load our files, the SDK from Tollbooth and the card fields from the processor; nothing else. */
+/** Pages may load only our files, the SDK from Tollbooth and the card fields from the processor. */
 function headersOf(order) {
   const frame = order ? new URL(order.session.render?.frame_url ?? api).origin : "'none'";
   return {
@@ -136,30 +136,30 @@ function headersOf(order) {
 
 async function serve(request, response) {
   const url = new URL(request.url, shop);
-  const [, place, reference = "", action = ""] = url.pathname.split("/");
+  const [, folder, reference = "", action = ""] = url.pathname.split("/");
   const route = `${request.method} ${url.pathname}`;
-  const see = (page, status = 200, order = undefined) => response.writeHead(status, headersOf(order)).end(page);
-  if (route === "GET /") return see(productPage(product, orders.newReference()));
+  const send = (page, status = 200, order = undefined) => response.writeHead(status, headersOf(order)).end(page);
+  if (route === "GET /") return send(productPage(product, orders.newReference()));
   if (request.method === "GET" && files[url.pathname]) {
     const file = readFileSync(new URL(`./public${url.pathname}`, import.meta.url));
     return response.writeHead(200, { "content-type": files[url.pathname], "cache-control": "no-cache" }).end(file);
   }
-  // Forms come from our own pages: no other site can order or cancel in the buyer's name.
+  // Refuses forms of other sites, which could order or cancel in the buyer's name.
   if (request.method === "POST" && (request.headers.origin ?? shop) !== shop)
-    return see(failurePage("other_site"), 403);
+    return send(failurePage("other_site"), 403);
   if (route === "POST /orders") {
-    const wanted = new URLSearchParams((await bodyOf(request)).toString()).get("order") ?? "";
-    await signingSecret(); // what is paid must be heard of
-    const made = orders.isReference(wanted) ? wanted : orders.newReference();
-    if (!orders.get(made)) await openOrder(made);
-    return response.writeHead(303, { location: `/orders/${made}` }).end();
+    const requested = new URLSearchParams((await bodyOf(request)).toString()).get("order") ?? "";
+    await signingSecret(); // a payment needs a webhook endpoint
+    const chosen = orders.isReference(requested) ? requested : orders.newReference();
+    if (!orders.get(chosen)) await openOrder(chosen);
+    return response.writeHead(303, { location: `/orders/${chosen}` }).end();
   }
-  const isKnown = place === "orders" && orders.isReference(reference);
-  const order = isKnown ? (orders.get(reference) ?? (await recallOrder(reference))) : undefined;
-  if (!order) return see(failurePage("not_found"), 404);
-  if (request.method === "GET" && action === "") return see(orderPage(order, api), 200, order);
+  const isOrder = folder === "orders" && orders.isReference(reference);
+  const order = isOrder ? (orders.get(reference) ?? (await recallOrder(reference))) : undefined;
+  if (!order) return send(failurePage("not_found"), 404);
+  if (request.method === "GET" && action === "") return send(orderPage(order, api), 200, order);
   if (request.method === "GET" && action === "events") return orders.follow(order, response);
-  if (request.method !== "POST" || action !== "cancel") return see(failurePage("not_found"), 404);
+  if (request.method !== "POST" || action !== "cancel") return send(failurePage("not_found"), 404);
   await call("POST", `/v1/checkout-sessions/${order.session.id}/expire`);
   return response.writeHead(303, { location: `/orders/${reference}` }).end();
 }
@@ -196,6 +196,6 @@ await new Promise((resolve) => webhooks.listen(Number(webhookPort), "127.0.0.1",
 await new Promise((resolve) => website.listen(Number(port), "127.0.0.1", resolve));
 signingSecret().catch((error) => console.error(error));
 console.log(`the shop is open at ${shop}`);
-// For a supervisor: it works, and it ends with the one who started it.
+// Reports readiness to a supervisor and exits with it.
 process.send?.({ ready: true });
 process.on("disconnect", () => process.exit(0));

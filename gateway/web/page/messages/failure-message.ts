@@ -1,4 +1,4 @@
-// What is told when the payment cannot go on, and what the buyer can do: try again, quote a reference, go back.
+// The message when the payment cannot continue, with retry, reference and return link.
 
 import type { PageTexts } from "../../languages.ts";
 import type { CheckoutError, SessionView } from "../../sdk/contract.ts";
@@ -6,26 +6,25 @@ import { referenceOf } from "../../session-link.ts";
 import { fillText } from "../element.ts";
 import { backLink, type MessageParts, retryButton } from "./message.ts";
 
-/** What is known of the shop without its session. */
-export interface KnownShop {
+/** The shop as far as it is known without the session. */
+export interface ShopLink {
   readonly sessionId: string;
   readonly name: string | undefined;
-  /** The way back to it. */
   readonly address: string | undefined;
 }
 
 export function failureMessage(
   error: CheckoutError | undefined,
   session: SessionView | undefined,
-  shop: KnownShop,
+  shop: ShopLink,
   texts: PageTexts,
 ): MessageParts {
-  const [title, text, isFinal] = wordsFor(error?.code, session, texts);
+  const [title, text, isFinal] = textsFor(error?.code, session, texts);
   const merchant = session?.merchant.displayName ?? shop.name ?? "";
   const label = fillText(texts.back, { merchant });
   const address = merchant && (session?.cancelUrl ?? shop.address);
   const back = backLink({ id: shop.sessionId }, address || undefined, session?.status ?? "open", label, isFinal);
-  // Trouble of ours is found by its request. Whose page it is, is told of sessions alone that are there.
+  // A server error is found by its request id.
   const request = session || error?.code === "invalid_secret" ? undefined : error?.requestId;
   const reference = request ?? (merchant && referenceOf(session ?? { id: shop.sessionId }));
   return {
@@ -37,12 +36,11 @@ export function failureMessage(
   };
 }
 
-/** Title, text, and whether trying again is of no use. */
-function wordsFor(
+function textsFor(
   code: string | undefined,
   session: SessionView | undefined,
   texts: PageTexts,
-): readonly [string, string, boolean] {
+): readonly [title: string, text: string, isFinal: boolean] {
   switch (code) {
     case "invalid_secret":
     case "api_key_in_browser":

@@ -1,4 +1,4 @@
-// A screen that says how things stand, in place of the fields: a sign, a heading, a few words, what can be done.
+// A message screen instead of the fields: sign, heading, text, facts and actions.
 
 import type { PageTexts } from "../../languages.ts";
 import type { SessionView } from "../../sdk/contract.ts";
@@ -14,7 +14,7 @@ export interface MessageParts {
   /** Label and value. */
   readonly facts?: readonly (readonly [string, string])[];
   readonly actions?: readonly (HTMLElement | undefined)[];
-  /** What happens next, such as a countdown. */
+  /** For example a countdown. */
   readonly note?: HTMLElement | undefined;
 }
 
@@ -38,12 +38,12 @@ export function message({ sign, title, text, facts = [], actions = [], note }: M
 
 export function retryButton(texts: PageTexts): HTMLElement {
   const button = makeElement("button", { class: "pay", type: "button" }, texts.retry);
-  // The whole page anew: a server that was away may not have told it where the fields come from.
+  // Reloads the whole page: a server that was unavailable may not have sent the surface's origin.
   button.addEventListener("click", () => location.reload());
   return button;
 }
 
-/** @param isMain it is what most buyers do next */
+/** @param isMain styles the link as the main action */
 export function backLink(
   session: Pick<SessionView, "id">,
   address: string | undefined,

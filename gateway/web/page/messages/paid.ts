@@ -1,6 +1,5 @@
-// The end of a good visit: what was paid, when and with which card, the receipt, the way back to the shop. A payment
-// that was made in this visit takes the buyer back by itself, unless the buyer wants to stay; a link that is opened
-// again later does not.
+// The screen of a paid session: facts, receipt and return link. After a payment in this tab the buyer returns to the
+// shop automatically, unless they choose to stay.
 
 import type { PageTexts } from "../../languages.ts";
 import type { SessionView } from "../../sdk/contract.ts";
@@ -9,7 +8,7 @@ import { fillText, makeElement } from "../element.ts";
 import { returnAddress } from "../link.ts";
 import { backLink, message } from "./message.ts";
 
-const backSeconds = 5; // long enough to read that it worked
+const backSeconds = 5; // long enough to read the result
 
 export function paidScreen(session: SessionView, texts: PageTexts, locale: string, isFresh: boolean): HTMLElement {
   const { merchant, legal, successUrl, cancelUrl } = session;
@@ -37,7 +36,7 @@ function factsOf(session: SessionView, texts: PageTexts, locale: string): (reado
   }
   if (card) {
     const brand = brandNames.get(card.brand) ?? card.brand;
-    // A sentence of the page's language, whatever it begins with.
+    // Forces the page's direction, since the text may begin with a Latin brand.
     const direction = document.documentElement.dir === "rtl" ? "\u200f" : "";
     facts.push([texts.card, direction + fillText(texts.cardEnding, { brand, last4: card.last4 })]);
   }
@@ -64,7 +63,7 @@ function printButton(texts: PageTexts): HTMLElement {
   return button;
 }
 
-/** Takes the buyer to the shop after a moment. */
+/** Returns the buyer to the shop after a few seconds. */
 export function countdown(address: string, texts: PageTexts): HTMLElement {
   const text = makeElement("span");
   const stay = makeElement("button", { type: "button", class: "quiet" }, texts.stay);
@@ -82,7 +81,7 @@ export function countdown(address: string, texts: PageTexts): HTMLElement {
     end();
     note.remove();
   });
-  // Back from the shop to a page that the browser kept: it must not send the buyer away again.
+  // A page restored from the browser's history must not redirect again.
   addEventListener("pagehide", () => {
     end();
     note.remove();

@@ -1,6 +1,5 @@
-// A buyer who comes back from the processor in a browser that has not the link: another one, or one without
-// storage. The return token of the address tells how the session stands and where the shop is. It cannot pay, so
-// nothing here asks for a payment; while nobody knows, the page asks again with growing pauses.
+// Serves a buyer who returns from the processor in a browser without the link's secret. The URL's return token reads
+// the session's status and the shop's URL, but cannot pay. An open status is polled with growing pauses.
 
 import type { PageTexts } from "../../languages.ts";
 import { membersOf } from "../../sdk/members.ts";
@@ -11,7 +10,7 @@ import { backLink, type MessageParts } from "./message.ts";
 import { countdown } from "./paid.ts";
 
 const pauseMaxMs = 30_000;
-const checkingMs = 30_000; // a processor's webhook has come by then, as a rule
+const checkingMs = 30_000; // usually enough for the processor's webhook
 const requestsMax = 60; // half an hour
 const askMs = 12_000;
 
@@ -20,7 +19,7 @@ interface Shop {
   readonly name: string | undefined;
 }
 
-/** @param show undefined: the token shows nothing */
+/** @param show called with undefined if the token is invalid */
 export function followReturn(
   shop: Shop,
   token: string,
@@ -28,17 +27,17 @@ export function followReturn(
   show: (parts: MessageParts | undefined) => void,
 ): void {
   const since = Date.now();
-  let known: ReturnState = { status: "checking", successUrl: "", cancelUrl: "" };
+  let latest: ReturnState = { status: "checking", successUrl: "", cancelUrl: "" };
   let shown = "";
   let requestCount = 0;
   const ask = async () => {
     const answer = await readState(shop.sessionId, token);
     if (answer === "refused") return show(undefined);
-    known = answer ?? known;
-    const isChecking = known.status === "open" && Date.now() - since < checkingMs;
-    const status = isChecking ? "checking" : known.status;
-    const view = `${status} ${known.cancelUrl}`;
-    if (view !== shown) show(messageOf(shop, status, known, texts));
+    latest = answer ?? latest;
+    const isChecking = latest.status === "open" && Date.now() - since < checkingMs;
+    const status = isChecking ? "checking" : latest.status;
+    const view = `${status} ${latest.cancelUrl}`;
+    if (view !== shown) show(messageOf(shop, status, latest, texts));
     shown = view;
     const isOver = !["open", "checking", "processing"].includes(status);
     if (!isOver && ++requestCount < requestsMax)
@@ -53,7 +52,7 @@ interface ReturnState {
   readonly cancelUrl: string;
 }
 
-/** `refused`: no such session, or another token; undefined: nobody answered, so nothing is known. */
+/** `refused`: unknown session or wrong token; undefined: no usable response. */
 async function readState(sessionId: string, token: string): Promise<ReturnState | "refused" | undefined> {
   const limit = new AbortController();
   const timer = setTimeout(() => limit.abort(), askMs);
@@ -83,11 +82,11 @@ function messageOf(
   const merchant = name ?? (address && new URL(address).host);
   const shownStatus = isKnown ? status : "processing";
   const label = fillText(texts.back, { merchant });
-  // Only on arrival: whoever comes back to this page later, or loads it again, stays.
+  // Only on arrival: a buyer who reloads the page or returns to it later stays.
   const [arrival] = performance.getEntriesByType("navigation");
   const isArrival = membersOf(arrival).type === "navigate";
-  const [title, words] = wordsFor(status, texts);
-  const text = merchant === "" && words.includes("{") ? texts.invalidText : words;
+  const [title, template] = textsFor(status, texts);
+  const text = merchant === "" && template.includes("{") ? texts.invalidText : template;
   return {
     sign: isPaid ? "done" : status === "expired" || status === "canceled" ? "attention" : "wait",
     title,
@@ -101,7 +100,7 @@ function messageOf(
   };
 }
 
-function wordsFor(status: string, texts: PageTexts): readonly [title: string, text: string] {
+function textsFor(status: string, texts: PageTexts): readonly [title: string, text: string] {
   switch (status) {
     case "completed":
       return [texts.paidTitle, texts.paidText];

@@ -1,6 +1,5 @@
-// One attempt to pay, from the Pay button to an outcome: 1 read the session again, since another tab may have paid it ·
-// 2 the processor's fields send the card · 3 the service asks the processor. Whatever gets lost on the way, the outcome
-// is then unknown and is asked for, never guessed.
+// One attempt to pay: 1 read the session again, since another tab may have paid it · 2 the processor's fields send the
+// card · 3 the service asks the processor. An unknown outcome is polled, never guessed.
 import type { ApiAnswer, Verdict } from "../api.ts";
 import type { ConfirmResult } from "../contract.ts";
 import type { Fail } from "../failure.ts";
@@ -8,31 +7,31 @@ import { runningSession } from "../session.ts";
 import type { SurfaceResult } from "../surfaces/surface.ts";
 import type { HandleStore } from "./store.ts";
 
-const silenceMs = 90_000; // longer than a form takes to give up by itself
-const verdictMs = 20_000; // how long `confirm` waits for an outcome before it answers `processing`
-const repeatMs = 4_000; // between two questions of that time
-const doubtsMax = 3; // verdicts "open" after the fields said "paid", before the service is believed
+const silenceMs = 90_000; // longer than a form's own timeout
+const verdictMs = 20_000; // `confirm` then returns `processing`
+const repeatMs = 4_000; // poll interval within that time
+const doubtsMax = 3; // verdicts "open" after the fields reported success, before the service is trusted
 
 export interface AttemptParts {
   readonly store: HandleStore;
   /** Asks the service, which asks the processor. */
   readonly ask: () => Promise<ApiAnswer<Verdict>>;
   readonly fail: Fail;
-  /** Applies the session's latest state. */
+  /** Reads and applies the session's state. */
   readonly refresh: () => Promise<ConfirmResult | undefined>;
   /** Moves to `succeeded`. */
   readonly succeed: (verdict: Pick<Verdict, "paymentId" | "paymentStatus">) => void;
-  /** The fields cannot be used for another try as they are. */
+  /** Replaces the fields before another attempt. */
   readonly renew: () => void;
 }
 
-/** Follows attempts of one handle, one at a time. */
+/** Runs the attempts of one handle, one at a time. */
 export class Attempts {
   readonly #parts: AttemptParts;
   #running: Promise<ConfirmResult> | undefined;
   #listener: ((result: SurfaceResult) => void) | undefined;
   #early: SurfaceResult | undefined;
-  /** What the fields last said of the attempt that is being verified. */
+  /** The fields' last result of the attempt that is being verified. */
   #lastResult: SurfaceResult = { status: "unknown" };
   #doubts = 0;
 
@@ -44,13 +43,13 @@ export class Attempts {
     return this.#running !== undefined;
   }
 
-  /** Single-flight: a second call gets the running attempt. */
+  /** Single-flight: a second call returns the running attempt. */
   start(submit: () => void): Promise<ConfirmResult> {
     this.#running ??= this.#pay(submit).finally(() => (this.#running = undefined));
     return this.#running;
   }
 
-  /** The fields speak: to the running attempt, or of one that they found under way. */
+  /** Handles a result of the fields: of the running attempt, or of one that they found in progress. */
   report(result: SurfaceResult): void {
     if (this.#listener) this.#listener(result);
     else if (this.isRunning) this.#early = result;
@@ -58,7 +57,7 @@ export class Attempts {
       this.#running = this.#follow(result).finally(() => (this.#running = undefined));
   }
 
-  /** Asks the service once more about an attempt whose outcome is not known. */
+  /** Asks the service again about an attempt with an unknown outcome. */
   async verify(): Promise<void> {
     if (!this.#running) await this.#ask();
   }
@@ -69,7 +68,7 @@ export class Attempts {
     store.move("submitting");
     const over = await this.#parts.refresh();
     if (over) return over;
-    // Fields that were taken away meanwhile have said so.
+    // Fields that were removed meanwhile have already reported it.
     if (!this.#early) submit();
     return await this.#follow(await this.#next());
   }
@@ -99,14 +98,14 @@ export class Attempts {
     return (await this.#ask()) ?? (await this.#outcome());
   }
 
-  /** The next word of the fields; `unknown` when they stay silent, or when the session ended meanwhile. */
+  /** The fields' next result; `unknown` after a timeout, or if the session ended. */
   #next(): Promise<SurfaceResult> {
     const { store } = this.#parts;
     const early = this.#early;
     this.#early = undefined;
     if (early) return Promise.resolve(early);
     return new Promise((resolve) => {
-      // A bank's question may take as long as the session lasts.
+      // The bank's challenge may take as long as the session.
       const isAsking = store.state === "action_required";
       const timer = isAsking ? undefined : setTimeout(() => done({ status: "unknown" }), silenceMs);
       const offState = store.on("state", () => store.isLive || done({ status: "unknown" }));
@@ -120,7 +119,7 @@ export class Attempts {
     });
   }
 
-  /** One question to the service. undefined: it is still not known, and the state is `processing`. */
+  /** Asks the service once. Undefined: still unknown, the state is `processing`. */
   async #ask(): Promise<ConfirmResult | undefined> {
     const { store, ask } = this.#parts;
     const answer = await ask();
@@ -131,7 +130,7 @@ export class Attempts {
       const over = await this.#parts.refresh();
       if (over) return over;
     }
-    // The fields know that this card was refused; more is not needed to let the buyer try another.
+    // The fields reported a decline, which is enough to let the buyer try another card.
     if (this.#lastResult.status === "failed") return this.#declined(this.#lastResult.code);
     store.move("processing");
     return undefined;
@@ -140,7 +139,7 @@ export class Attempts {
   async #judge(verdict: Verdict): Promise<ConfirmResult | undefined> {
     const { store, fail } = this.#parts;
     if (verdict.status === "completed") {
-      // The session again, for its receipt; without an answer the verdict is enough.
+      // Reads the session for its receipt; if this fails, the verdict is enough.
       await this.#parts.refresh();
       this.#parts.succeed(verdict);
       return endedResult(this.#parts);
@@ -154,7 +153,7 @@ export class Attempts {
     const declineCode = typeof code === "string" ? code : outcome.status === "failed" ? outcome.code : "declined";
     const isFailed = verdict.paymentStatus === "failed" && outcome.status !== "succeeded";
     if (outcome.status === "failed" || isFailed) return this.#declined(declineCode, advice);
-    // The fields said "paid" and the processor's own word does not show it yet: ask again before believing otherwise.
+    // The fields reported success but the processor does not show it yet: ask again.
     if ((outcome.status === "succeeded" || outcome.status === "processing") && ++this.#doubts < doubtsMax) {
       store.move("processing");
       return undefined;
@@ -170,14 +169,14 @@ export class Attempts {
     const { store, fail } = this.#parts;
     const wasWaiting = store.state === "processing";
     const error = fail("declined", { declineCode, ...(typeof advice === "string" && { advice }) });
-    // After a wait the fields show their own result; they begin anew.
+    // After a wait the fields show their own result, so they are replaced.
     if (wasWaiting) this.#parts.renew();
     else store.move("ready");
     store.emit("declined", error);
     return { type: "declined", error };
   }
 
-  /** Waits for what the watch finds out, a while. */
+  /** Polls for the outcome for a limited time. */
   #outcome(): Promise<ConfirmResult> {
     const { store } = this.#parts;
     return new Promise((resolve) => {
@@ -206,7 +205,7 @@ export class Attempts {
   }
 }
 
-/** The result of a session that has ended; undefined while it lives. */
+/** Result of an ended session; undefined while it is live. */
 export function endedResult({ store, fail }: Pick<AttemptParts, "store" | "fail">): ConfirmResult | undefined {
   switch (store.state) {
     case "succeeded": {

@@ -1,5 +1,5 @@
-// The fields on the page: where they are, the surface that shows them, and for which mount. A later mount or an unmount
-// takes them from the one before, which is then answered and hears nothing more.
+// Manages the fields on the page. A later mount or an unmount ends the previous mount, which then resolves and gets no
+// further events.
 import type { Appearance, CheckoutError, LoadResult, SessionView, TestCard } from "../contract.ts";
 import type { Fail } from "../failure.ts";
 import { runningSession } from "../session.ts";
@@ -12,7 +12,7 @@ export interface FieldsParts {
   readonly fail: Fail;
   readonly settings: Omit<SurfaceSettings, "appearance">;
   readonly load: () => Promise<LoadResult>;
-  /** What the fields say of an attempt. */
+  /** Called with the fields' results of an attempt. */
   readonly onResult: (result: SurfaceResult) => void;
 }
 
@@ -25,9 +25,9 @@ export class Fields {
   #container: HTMLElement | undefined;
   #surface: MountedSurface | undefined;
   #mounting: Promise<LoadResult> | undefined;
-  /** What the surface was mounted from. */
+  /** The render that the surface was mounted from, as JSON. */
   #shown = "";
-  /** Grows with each mount and unmount. */
+  /** Incremented by each mount and unmount. */
   #generation = 0;
   testCards: readonly TestCard[] = [];
 
@@ -44,18 +44,18 @@ export class Fields {
     return this.#target !== undefined;
   }
 
-  /** The mount under way or done at this element; undefined: none, or one that failed. */
+  /** The pending or finished mount at this element; undefined without one, or if it failed. */
   mountAt(target: Element): Promise<LoadResult> | undefined {
     return target === this.#target && this.#parts.store.state !== "failed" ? this.#mounting : undefined;
   }
 
-  /** Resolves when the fields can be used, or with why they cannot. */
+  /** Resolves when the fields are usable, or with an error. */
   mount(target: Element): Promise<LoadResult> {
     this.#mounting = this.#put(target);
     return this.#mounting;
   }
 
-  /** They are no one's any more. */
+  /** Ends the mount. */
   leave(): void {
     this.#generation += 1;
     this.#target = undefined;
@@ -63,7 +63,7 @@ export class Fields {
     this.clear();
   }
 
-  /** Takes the surface away; its place stays. */
+  /** Removes the surface and keeps its target. */
   clear(): void {
     this.#surface?.unmount();
     this.#surface = undefined;
@@ -72,10 +72,10 @@ export class Fields {
     this.testCards = [];
   }
 
-  /** Empty fields at the same place. */
+  /** Mounts new, empty fields at the same target. */
   renew(): void {
     const { store } = this.#parts;
-    store.render = undefined; // read anew: the processor may have changed what it wants
+    store.render = undefined; // read again, since the processor may have changed it
     store.move("loading");
     this.#remount();
   }
@@ -86,8 +86,8 @@ export class Fields {
   }
 
   /**
-   * The processor's page has ended and another one has taken its place: that is shown from now on.
-   * @returns true: what was typed into the old one is gone
+   * Shows the new render if the processor has replaced its page.
+   * @returns true if the buyer's input is lost
    */
   replaceEnded(): boolean {
     const { store } = this.#parts;
@@ -132,7 +132,7 @@ export class Fields {
       target.append(this.#container);
       const port = this.#port(own, session, answer);
       this.#surface = mountSurface(this.#container, render, port, { ...settings, appearance: this.#appearance });
-      // Whoever takes the fields away answers this mount.
+      // Resolves this mount if the fields are removed before they are ready.
       const off = store.on("state", () => {
         if (own === this.#generation && store.state !== "destroyed" && store.isLive) return;
         off();
@@ -141,30 +141,30 @@ export class Fields {
     });
   }
 
-  /** What the surface of one mount tells; fields of an earlier mount tell nobody. */
+  /** The port of one mount; it ignores calls after a later mount. */
   #port(own: number, opened: SessionView, answer: OnMounted): SurfacePort {
     const { store, fail, onResult } = this.#parts;
-    const mine =
+    const ifCurrent =
       <A extends unknown[]>(listener: (...args: A) => void) =>
       (...args: A) => {
         if (own === this.#generation) listener(...args);
       };
     return {
-      ready: mine((cards) => {
+      ready: ifCurrent((cards) => {
         this.testCards = cards;
         if (store.state === "loading") store.move("ready");
         const session = runningSession(opened);
         if (session) store.emit("ready", { session });
         answer();
       }),
-      change: mine((change) => store.emit("change", change)),
-      submitRequested: mine(() => store.emit("submit_requested", {})),
-      result: mine((result) => {
-        answer(); // fields that find an attempt under way are there, too
+      change: ifCurrent((change) => store.emit("change", change)),
+      submitRequested: ifCurrent(() => store.emit("submit_requested", {})),
+      result: ifCurrent((result) => {
+        answer(); // fields that find an attempt in progress are usable, too
         onResult(result);
       }),
-      resize: mine((height) => store.emit("resize", { height })),
-      failed: mine((code, details) => {
+      resize: ifCurrent((height) => store.emit("resize", { height })),
+      failed: ifCurrent((code, details) => {
         this.clear();
         answer(fail(code, details));
       }),

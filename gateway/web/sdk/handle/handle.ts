@@ -1,5 +1,5 @@
-// A handle: one session on one page. Reads it, mounts the surface that its render names, pays, and follows it until it
-// ends. Nothing here throws; what goes wrong is a value or an event.
+// A handle of one session on one page: reads it, mounts its surface, pays, and polls it until it ends. Errors are values
+// or events; nothing throws.
 import { type ApiAnswer, type CheckoutApi, checkoutApi } from "../api.ts";
 import type { CheckoutHandle, ConfirmResult, CreateOptions, LoadResult } from "../contract.ts";
 import type { ReadTexts } from "../error-messages.ts";
@@ -11,12 +11,12 @@ import { Fields } from "./fields.ts";
 import { HandleStore } from "./store.ts";
 import { watchSession } from "./watch.ts";
 
-/** What merchants' pages may say, and what the hosted page says besides. */
+/** Public options, and the hosted page's wallets. */
 type HandleOptions = CreateOptions & { readonly wallets?: Wallets };
 
 /**
- * @param scriptOrigin where this script came from: the API's origin, unless told otherwise
- * @param readTexts undefined: the page has the texts itself
+ * @param scriptOrigin origin of the script, the API's default origin
+ * @param readTexts undefined if the page has its own texts
  */
 export function createHandle(options: HandleOptions, scriptOrigin: string, readTexts?: ReadTexts): CheckoutHandle {
   const handle = new Handle(options, scriptOrigin, readTexts);
@@ -51,10 +51,10 @@ class Handle {
   readonly #life = new AbortController();
   readonly #api: CheckoutApi;
   readonly #attempts: Attempts;
-  readonly #speak: () => Promise<void>;
-  #spoken: Promise<void> | undefined;
+  readonly #loadTexts: () => Promise<void>;
+  #texts: Promise<void> | undefined;
   #loading: Promise<LoadResult> | undefined;
-  /** The latest reading took away what the buyer had typed. */
+  /** The last read removed the buyer's input. */
   #isEmptied = false;
   #isWatched = false;
 
@@ -67,14 +67,14 @@ class Handle {
     this.#fail = fail;
     this.#api = checkoutApi(options.sessionSecret, apiContext);
     const { title = "Card details", nonce, wallets } = options;
-    this.#speak = async () => {
+    this.#loadTexts = async () => {
       const texts = await readTexts(apiContext);
       Object.assign(messages, texts, options.messages);
       if (typeof texts.title === "string") settings.title = options.title ?? texts.title;
     };
     const settings = {
       ...{ locale, title, nonce, wallets },
-      // Read at each mount: the hosted page learns its return address from the session.
+      // Read at each mount: the hosted page gets its return URL from the session.
       get returnUrl() {
         return options.returnUrl ?? location.href.replace(/#.*$/, "");
       },
@@ -94,7 +94,7 @@ class Handle {
     else options.signal?.addEventListener("abort", () => this.destroy(), { once: true });
   }
 
-  /** Single-flight: a second call gets the reading under way. */
+  /** Single-flight: a second call returns the pending read. */
   load(): Promise<LoadResult> {
     if (this.store.state === "destroyed") return Promise.resolve({ ok: false, error: this.#fail("destroyed") });
     this.#loading ??= this.#load().finally(() => (this.#loading = undefined));
@@ -134,7 +134,7 @@ class Handle {
     const known = this.#known();
     if (known && !(isPaying && known.type === "processing")) return Promise.resolve(known);
     if (this.fields.surface && (this.store.state === "ready" || isPaying)) {
-      // Asked for when it is needed: the session is read first, and may bring another one.
+      // The surface is read late: the attempt first reads the session, which may replace it.
       return this.#attempts.start(() => this.fields.surface?.submit());
     }
     return Promise.resolve({ type: "error", error: this.#fail("not_mounted") });
@@ -143,11 +143,11 @@ class Handle {
   async #load(): Promise<LoadResult> {
     const { store } = this;
     if (store.state === "idle" || store.state === "failed") store.move("loading");
-    this.#spoken ??= this.#speak();
-    const [answer] = await Promise.all([this.#read(), this.#spoken]);
+    this.#texts ??= this.#loadTexts();
+    const [answer] = await Promise.all([this.#read(), this.#texts]);
     if (store.state === "destroyed") return { ok: false, error: this.#fail("destroyed") };
     if (!answer.ok) {
-      // Again, now that the texts are there.
+      // Created again with the loaded texts.
       const error = this.#fail(answer.error.code, answer.error);
       if (store.state === "loading") store.move("failed");
       store.emit("error", error);
@@ -168,7 +168,7 @@ class Handle {
     return answer;
   }
 
-  /** What the session says moves the handle; "open" alone moves nothing: an attempt may be under way. */
+  /** Applies the session's status. "open" changes nothing, since an attempt may be in progress. */
   #apply({ view, render }: ReadSession): void {
     const { store } = this;
     store.session = view;
@@ -200,14 +200,14 @@ class Handle {
     store.emit("succeeded", { paymentId });
   }
 
-  /** What the state says of a payment. undefined: none is known. */
+  /** The payment's result by the state, if known. */
   #known(): ConfirmResult | undefined {
     const { store } = this;
     const session = store.state === "processing" && runningSession(store.session);
     return session ? { type: "processing", session } : endedResult({ store, fail: this.#fail });
   }
 
-  /** Reads the session for an attempt. @returns undefined: it is open, and may be paid */
+  /** Reads the session before an attempt. @returns undefined if it is open */
   async #refreshed(): Promise<ConfirmResult | undefined> {
     const { store } = this;
     const answer = await this.#read();

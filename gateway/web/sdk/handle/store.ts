@@ -1,4 +1,4 @@
-// What a handle knows, and whom it tells: state, session, listeners. Listeners that throw harm nobody else.
+// State, session and listeners of a handle. A listener that throws does not affect others.
 import type { Events, HandleState, SessionView } from "../contract.ts";
 import type { Render } from "../render.ts";
 
@@ -10,12 +10,12 @@ export class HandleStore {
   render: Render | undefined;
   readonly #listeners = new Map<string, Set<Listener>>();
 
-  /** False once the session or the handle has ended. */
+  /** False after the session or the handle has ended. */
   get isLive(): boolean {
     return !["succeeded", "expired", "canceled", "destroyed"].includes(this.state);
   }
 
-  /** Moves to the state and tells it; nothing leaves `destroyed`, and a paid session stays paid. */
+  /** Changes the state and emits it. `destroyed` is final, and a paid session stays paid. */
   move(state: HandleState): void {
     if (this.state === state || this.state === "destroyed") return;
     if (this.state === "succeeded" && state !== "destroyed") return;
@@ -35,10 +35,9 @@ export class HandleStore {
   }
 
   on<K extends keyof Events>(event: K, listener: (data: Events[K]) => void): () => void {
-    const known = this.#listeners.get(event) ?? new Set<Listener>();
-    this.#listeners.set(event, known);
-    known.add(listener);
-    return () => void known.delete(listener);
+    const listeners = this.#listeners.get(event) ?? new Set<Listener>();
+    this.#listeners.set(event, listeners.add(listener));
+    return () => void listeners.delete(listener);
   }
 
   silence(): void {

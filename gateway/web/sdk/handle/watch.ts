@@ -1,22 +1,21 @@
-// Asks how the session stands while it lives, so that a page shows what is true without a reload: paid in another tab,
-// settled by the processor's webhook, expired. Only a confirm, for which the service asks the processor, may say that a
-// payment under way came to nothing; reading the session proves success and the end, never failure.
+// Polls a live session, so the page shows its state without a reload: paid in another tab, settled by a webhook,
+// expired. Only a confirm may report that a payment failed; a read proves success or the end, never failure.
 import type { ApiAnswer } from "../api.ts";
 import type { HandleStore } from "./store.ts";
 
-// Milliseconds between questions. Together they stay under the API's 60 reads and 10 confirms a minute.
-const whileProcessing = [1_000, 2_000, 3_000]; // the first ones
+// Milliseconds between requests; together below the API's 60 reads and 10 confirms a minute.
+const whileProcessing = [1_000, 2_000, 3_000]; // the first pauses
 const whileProcessingLong = 5_000;
 const whilePaying = 4_000;
 const whileReady = 30_000;
 const betweenConfirms = 8_000;
-const patienceMs = 300_000; // then a minute between questions: a bank transfer may take days
+const patienceMs = 300_000; // then once a minute: a bank transfer may take days
 const tiredMs = 60_000;
 
 /**
- * @param signal ends it, as the session's end does
- * @param read asks for the session and applies it
- * @param verify asks the service to ask the processor, and applies it
+ * @param signal stops the polling, like the session's end
+ * @param read reads the session and applies it
+ * @param verify confirms with the processor and applies the result
  */
 export function watchSession(
   store: HandleStore,

@@ -1,5 +1,5 @@
-// `<tollbooth-checkout>`: the fields of one session as an element of the page, with the SDK's events as its own. It
-// ends its handle when it leaves the page or gets another secret, and begins anew when it comes back.
+// `<tollbooth-checkout>`: the fields of one session as a custom element, with the SDK's events. It destroys its handle
+// when it is disconnected or gets another secret, and creates a new one when it is connected again.
 import {
   type CheckoutError,
   type CheckoutHandle,
@@ -23,19 +23,19 @@ const events: readonly (keyof Events)[] = [
   "connection",
 ];
 
-// A server that renders the page has no elements; there the module does nothing.
+// On a server there are no elements, and the module does nothing.
 const Base = typeof HTMLElement === "undefined" ? (class {} as typeof HTMLElement) : HTMLElement;
 
-/** Attributes: `session-secret`, `src`, `integrity`, `nonce`. Events: the handle's, each with its data as `detail`. */
+/** Attributes: `session-secret`, `src`, `integrity`, `nonce`. Events: the handle's, with their data in `detail`. */
 export class TollboothCheckout extends Base {
   static readonly observedAttributes = ["session-secret", "src"];
-  /** What else `create` takes; read when the fields are made. */
+  /** Further options of `create`; read when the fields are created. */
   options: Omit<CreateOptions, "sessionSecret"> = {};
   #secret: CreateOptions["sessionSecret"] | undefined;
   #handle: CheckoutHandle | undefined;
   #life = new AbortController();
 
-  /** The attribute's, or what was put here: a text, or a function that fetches one. */
+  /** The property's value or else the attribute's: a secret, or a function that fetches one. */
   get sessionSecret(): CreateOptions["sessionSecret"] | undefined {
     return this.#secret ?? this.getAttribute("session-secret") ?? undefined;
   }
@@ -46,12 +46,11 @@ export class TollboothCheckout extends Base {
     this.#begin();
   }
 
-  /** Of the session that is shown; undefined before the SDK is there. */
+  /** Handle of the current session; undefined until the SDK is loaded. */
   get handle(): CheckoutHandle | undefined {
     return this.#handle;
   }
 
-  /** Pays, as the handle does. */
   async confirm(): Promise<ConfirmResult> {
     return (await this.#handle?.confirm()) ?? { type: "error", error: failure("integration", "not_mounted") };
   }
@@ -73,7 +72,7 @@ export class TollboothCheckout extends Base {
     this.#life.abort();
     this.#life = new AbortController();
     this.#handle = undefined;
-    // Whoever sets several things at once means the last of them.
+    // Coalesces several changes at once.
     queueMicrotask(this.#show.bind(this, this.#life.signal));
   }
 
@@ -81,7 +80,7 @@ export class TollboothCheckout extends Base {
     const { sessionSecret } = this;
     if (signal.aborted || !this.isConnected || !sessionSecret) return;
     const { nonce, options } = this;
-    // Served by a Tollbooth it stands beside the script. Not as `new URL`, which bundlers take for a file of theirs.
+    // The default script is in the same folder. Not `new URL`, which bundlers treat as their own file.
     const src = this.getAttribute("src") ?? String(import.meta.url).replace(/[^/]*$/, "checkout.js");
     const integrity = this.getAttribute("integrity");
     const checkout = await loadCheckout({ src, ...(integrity && { integrity }), ...(nonce && { nonce }) });

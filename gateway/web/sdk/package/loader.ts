@@ -1,20 +1,19 @@
-// The npm package: loads the served script once, and tries again when it did not come. Importing it does nothing;
-// without a DOM the answer is null. A failure is forgotten, so that the next call really tries.
+// The npm package's loader: loads the served script once, with retries. Importing has no side effects; without a DOM the
+// result is null. A failure is not cached, so the next call retries.
 import type { CheckoutJs } from "../contract.ts";
 import { onRefusal, trustedUrl, waitForReport } from "../page-policy.ts";
 
 export interface LoadOptions {
   /**
-   * Address of the script: `https://<your Tollbooth>/js/v1/checkout.js`, or `/js/<version>/checkout.js` with
-   * `integrity`.
+   * URL of the script: `https://<your Tollbooth>/js/v1/checkout.js`, or `/js/<version>/checkout.js` with `integrity`.
    */
   readonly src: string;
   /** From `/js/manifest.json`, for a pinned version. */
   readonly integrity?: string;
   readonly nonce?: string;
-  /** Of one try; default 8,000. */
+  /** Limit of one attempt; default 8,000. */
   readonly timeoutMs?: number;
-  /** After the first try; default 2. */
+  /** Retries after the first attempt; default 2. */
   readonly retries?: number;
 }
 
@@ -22,7 +21,7 @@ export type * from "../contract.ts";
 
 let loading: Promise<CheckoutJs | null> | undefined;
 
-/** The script's API; null without a DOM, or when it could not be loaded. Never rejects. */
+/** The script's API; null without a DOM, or if it could not be loaded. Never rejects. */
 export function loadCheckout(options: LoadOptions): Promise<CheckoutJs | null> {
   if (typeof document === "undefined") return Promise.resolve(null);
   loading ??= load(options).then((checkout) => {
@@ -35,7 +34,7 @@ export function loadCheckout(options: LoadOptions): Promise<CheckoutJs | null> {
 async function load(options: LoadOptions): Promise<CheckoutJs | null> {
   const { src, retries = 2 } = options;
   let isRefused = false;
-  const unhear = onRefusal(/^script/, src, () => {
+  const stopListening = onRefusal(/^script/, src, () => {
     isRefused = true;
   });
   try {
@@ -50,11 +49,11 @@ async function load(options: LoadOptions): Promise<CheckoutJs | null> {
     console.error(error); // Trusted Types without our policy
     return null;
   } finally {
-    unhear();
+    stopListening();
   }
 }
 
-/** Resolves in any case that can be tried again: whether it worked shows by what the script defined. */
+/** Resolves also on failure: the global that the script defines shows success. */
 function inject({ src, integrity, nonce, timeoutMs = 8_000 }: LoadOptions): Promise<void> {
   return new Promise((resolve) => {
     const script = document.createElement("script");
@@ -66,7 +65,7 @@ function inject({ src, integrity, nonce, timeoutMs = 8_000 }: LoadOptions): Prom
     }
     script.onload = () => end(true);
     script.onerror = () => void waitForReport().then(() => end(false));
-    script.crossOrigin = "anonymous"; // integrity needs it
+    script.crossOrigin = "anonymous"; // required by integrity
     if (integrity) script.integrity = integrity;
     if (nonce) script.nonce = nonce;
     script.src = trustedUrl(src, "tollbooth-loader");

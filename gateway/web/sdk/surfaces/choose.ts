@@ -1,4 +1,4 @@
-// The surface of a render, by its kind.
+// Mounts the surface of a render by its kind.
 
 import type { RedirectRender } from "../render.ts";
 import { mountElement } from "./element.ts";
@@ -16,10 +16,10 @@ export const mountSurface: MountSurface = (container, render, port, settings) =>
   }
 };
 
-/** The processor's page as a page of its own: nothing is mounted, and paying means leaving. */
+/** Mounts nothing: Pay sends the buyer to the processor's page. */
 export const mountRedirect: MountSurface<RedirectRender> = (_container, render, port) => {
   let isGone = false;
-  // As the other surfaces do, it is ready after mount has returned.
+  // Ready after mount has returned, like the other surfaces.
   queueMicrotask(() => isGone || port.ready([]));
   return {
     submit: () => isGone || port.result({ status: "redirecting", url: render.redirectUrl }),

@@ -1,6 +1,6 @@
-// A processor's own script, loaded from the processor and drawing its fields into our element. Each script has its own
-// ways, so a driver for each connector translates between it and the port.
-import { onRefusal, waitForReport } from "../page-policy.ts";
+// Loads a processor's script, which draws its fields into our element. A driver per connector translates between the
+// script and the port.
+import { onRefusal, type Refusal, waitForReport } from "../page-policy.ts";
 import type { ElementRender } from "../render.ts";
 import { loadScript } from "./load-script.ts";
 import { stripeDriver } from "./stripe-driver.ts";
@@ -13,10 +13,11 @@ export const mountElement: MountSurface<ElementRender> = (container, render, por
   let mounted: MountedSurface | undefined;
   let isGone = false;
   let { appearance } = settings;
-  const unhear = onRefusal(/^(script|frame)/, render.scriptUrl, (refusal) => port.failed("csp_blocked", refusal));
-  // From then on a refusal stops a part of the script that the fields can do without.
+  const onReport = (refusal: Refusal) => port.failed("csp_blocked", refusal);
+  const stopListening = onRefusal(/^(script|frame)/, render.scriptUrl, onReport);
+  // After this, a refusal affects only parts that the fields can do without.
   const ready: SurfacePort["ready"] = (cards) => {
-    unhear();
+    stopListening();
     port.ready(cards);
   };
   const begin = async () => {
@@ -39,7 +40,7 @@ export const mountElement: MountSurface<ElementRender> = (container, render, por
     focus: () => mounted?.focus(),
     unmount() {
       isGone = true;
-      unhear();
+      stopListening();
       mounted?.unmount();
     },
   };

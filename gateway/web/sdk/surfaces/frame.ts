@@ -1,15 +1,14 @@
-// The processor's page in one iframe of its own origin, which holds the whole form, so that autofill works. The first
-// message hands over a MessagePort and is addressed to exactly the processor's origin; nothing else is sent or listened
-// to but that port.
+// Mounts the processor's page in one iframe with the whole form, so autofill works. The first message transfers a
+// MessagePort to exactly the processor's origin; afterwards only the port is used.
 import type { Appearance, TestCard } from "../contract.ts";
 import { type Members, membersOf } from "../members.ts";
 import { onRefusal } from "../page-policy.ts";
 import type { FrameRender } from "../render.ts";
 import type { MountSurface, SurfacePort, SurfaceResult, SurfaceSettings } from "./surface.ts";
 
-const readyMs = 20_000; // a form of 30 kB on a very slow phone network; a frame that was blocked never answers
-const answerMs = 10_000; // of a page that is there: it asks its own server once, and may load words
-const heightMax = 4_000; // CSS pixels; a wrong number must not make the page endless
+const readyMs = 20_000; // a 30 kB form on a very slow network; a blocked frame never answers
+const answerMs = 10_000; // for a loaded page, which calls its own server once and may load texts
+const heightMax = 4_000; // CSS pixels; bounds a wrong value
 const testCardsMax = 50;
 
 export const mountFrame: MountSurface<FrameRender> = (container, render, port, settings) => {
@@ -21,7 +20,7 @@ export const mountFrame: MountSurface<FrameRender> = (container, render, port, s
   const post = (message: Record<string, unknown>) => channel?.postMessage(message);
   const waitFor = (ms: number) => setTimeout(() => port.failed("timeout"), ms);
   let timer = waitFor(readyMs);
-  // A page that loads anew in the frame knows nothing of an earlier port.
+  // A page that reloads in the frame needs a new port.
   frame.addEventListener("load", () => {
     channel?.close();
     clearTimeout(timer);
@@ -32,19 +31,18 @@ export const mountFrame: MountSurface<FrameRender> = (container, render, port, s
       clearTimeout(timer);
       const message = membersOf(data);
       const isResult = message.type === "result";
-      // Without an attempt there is no outcome to ask for: the form itself could not start.
+      // An unknown result without an attempt means that the form could not start.
       if (isResult && !isTried && resultOf(message).status === "unknown") return port.failed("load_failed");
       isTried ||= isResult || (message.type === "ready" && appearance.payButton === true);
       handleMessage(message, port, frame);
     };
-    // Said with the port itself, so that the form never tells the height of what it will not show, and never speaks
-    // another language first.
+    // Sent with the port, so the form starts with the right height and language.
     const { locale } = settings;
     const init = { type: "tollbooth:init", pay_button: appearance.payButton === true, locale };
     frame.contentWindow?.postMessage(init, origin, [port2]);
     post(styleOf(appearance));
   });
-  const unhear = onRefusal(/^frame/, origin, (refusal) => port.failed("csp_blocked", refusal));
+  const stopListening = onRefusal(/^frame/, origin, (refusal) => port.failed("csp_blocked", refusal));
   container.append(frame);
   return {
     submit() {
@@ -62,7 +60,7 @@ export const mountFrame: MountSurface<FrameRender> = (container, render, port, s
     fill: (number) => post({ type: "fill", number }),
     unmount() {
       clearTimeout(timer);
-      unhear();
+      stopListening();
       channel?.close();
     },
   };
@@ -74,13 +72,13 @@ function frameElement(src: string, { title }: SurfaceSettings): HTMLIFrameElemen
   frame.title = title;
   frame.referrerPolicy = "no-referrer";
   frame.allow = "payment; publickey-credentials-get";
-  // Its own origin keeps it away from our page; it may not send our page elsewhere either.
+  // Its own origin isolates it from our page; the sandbox also forbids top-level navigation.
   frame.sandbox.value = "allow-forms allow-popups allow-popups-to-escape-sandbox allow-same-origin allow-scripts";
   frame.style.cssText = "display:block;width:100%;height:0;border:0";
   return frame;
 }
 
-/** What the form says; anything that is not a known message with sound values is passed over. */
+/** Handles a message of the form; ignores unknown messages and invalid values. */
 function handleMessage(message: Members, port: SurfacePort, frame: HTMLIFrameElement): void {
   const height = Math.ceil(Number(message.height));
   if (height >= 0 && height <= heightMax) {

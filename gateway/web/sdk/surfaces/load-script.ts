@@ -1,18 +1,17 @@
-// Loads a processor's script once per page, however many handles want it. A failure is forgotten, so that the next try
-// really tries.
+// Loads a processor's script once per page. A failure is not cached, so the next call retries.
 import { trustedUrl } from "../page-policy.ts";
 
-const scriptMs = 15_000; // longer than a slow phone network takes for a processor's script, which has some 200 kB
+const scriptMs = 15_000; // enough for 200 kB on a slow phone network
 const loading = new Map<string, Promise<void>>();
 
-/** Resolves when the script has run; rejects when it did not load in time. */
+/** Rejects if the script does not load in time. */
 export function loadScript(src: string, nonce: string | undefined): Promise<void> {
-  const known = loading.get(src);
-  if (known !== undefined) return known;
-  const fresh = inject(src, nonce);
-  loading.set(src, fresh);
-  fresh.catch(() => loading.delete(src));
-  return fresh;
+  const pending = loading.get(src);
+  if (pending !== undefined) return pending;
+  const loaded = inject(src, nonce);
+  loading.set(src, loaded);
+  loaded.catch(() => loading.delete(src));
+  return loaded;
 }
 
 function inject(src: string, nonce: string | undefined): Promise<void> {

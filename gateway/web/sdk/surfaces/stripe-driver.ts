@@ -1,6 +1,5 @@
-// Stripe's Payment Element: fields in Stripe's own frames, 3-D Secure by Stripe's own dialog. Only the part of
-// Stripe.js that is used is described here. Source: Stripe.js reference, elements.create("payment") and
-// stripe.confirmPayment.
+// Driver of Stripe's Payment Element. Types cover only the used part of Stripe.js. Source: Stripe.js reference,
+// elements.create("payment") and stripe.confirmPayment.
 import type { Appearance } from "../contract.ts";
 import type { ElementDriver, ElementsOptions, SurfaceResult } from "./surface.ts";
 
@@ -66,7 +65,7 @@ export const stripeDriver: ElementDriver = ({ container, render, port, settings 
 };
 
 /**
- * A refusal of the card is an answer; any other error says nothing about the payment unless Stripe shows the intent.
+ * A card error is a result. Any other error without an intent leaves the result unknown.
  */
 function resultOf({ error, paymentIntent }: StripeAnswer): SurfaceResult {
   const status = paymentIntent?.status ?? error?.payment_intent?.status;

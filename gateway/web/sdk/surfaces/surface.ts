@@ -1,38 +1,38 @@
-// What a surface is: the processor's own fields, mounted into an element of ours and driven by these few calls. A new
-// way to take card details is a new file beside this one; nothing else of the SDK knows how it works.
+// The interface of a surface: the processor's fields, mounted into our element. A new kind of surface is a new file in
+// this folder.
 import type { Appearance, TestCard } from "../contract.ts";
 import type { ErrorDetails } from "../failure.ts";
 import type { ElementRender, Render } from "../render.ts";
 
-/** What the surface says about the attempt. It is news, never proof: the service asks the processor. */
+/** A surface's report of an attempt. It is no proof: the service asks the processor. */
 export type SurfaceResult =
   | { readonly status: "succeeded" | "processing" | "requires_action" | "canceled" }
-  /** This attempt was refused; another one may be made. `code` is the processor's, for choosing a text. */
+  /** The attempt was declined; another may follow. `code` is the processor's, to choose a text. */
   | { readonly status: "failed"; readonly code: string }
-  /** The fields are not complete; the surface says what is wrong itself. Nothing was sent. */
+  /** The fields are incomplete and show the problem. Nothing was sent. */
   | { readonly status: "incomplete" }
   /** The buyer leaves for the processor's page. */
   | { readonly status: "redirecting"; readonly url: string }
-  /** Nobody knows how the attempt ended. `canRetry`: the fields still have what was typed, and can send it again. */
+  /** Unknown result. `canRetry`: the fields kept their input and can send it again. */
   | { readonly status: "unknown"; readonly canRetry?: boolean };
 
-/** What a surface tells its handle. After `unmount` it says nothing more. */
+/** Callbacks of a surface to its handle; not called after `unmount`. */
 export interface SurfacePort {
-  /** The fields are there. */
+  /** The fields are usable. */
   ready(testCards: readonly TestCard[]): void;
   /** At every edit. */
   change(change: { readonly complete: boolean }): void;
   /** The buyer pressed Enter in a field: pay. */
   submitRequested(): void;
-  /** How an attempt stands: after `submit`, or on its own, when the surface finds one under way. */
+  /** Result of an attempt: after `submit`, or of one that the surface finds in progress. */
   result(result: SurfaceResult): void;
-  /** It cannot be used: the script or the frame did not load, or may not. */
+  /** The script or the frame did not load or was blocked. */
   failed(code: "load_failed" | "timeout" | "csp_blocked", details?: ErrorDetails): void;
-  /** CSS pixels that it needs. */
+  /** Needed height in CSS pixels. */
   resize(height: number): void;
 }
 
-/** What a surface may know of the page. */
+/** The page's settings for a surface. */
 export interface SurfaceSettings {
   readonly appearance: Appearance;
   /** BCP 47. */
@@ -43,7 +43,7 @@ export interface SurfaceSettings {
   readonly returnUrl: string;
   /** For script elements under a nonce policy. */
   readonly nonce: string | undefined;
-  /** Buttons of wallets beside the card fields; undefined: none. */
+  /** Adds wallet buttons to the card fields. */
   readonly wallets?: Wallets | undefined;
 }
 
@@ -60,8 +60,7 @@ export interface MountedSurface {
 }
 
 /**
- * A way to take card details: puts them into the container, which is ours, empty, and thrown away after `unmount`.
- * Never throws: what goes wrong is `port.failed`.
+ * Mounts the fields into our empty container, which is removed after `unmount`. Never throws: it calls `port.failed`.
  */
 export type MountSurface<R extends Render = Render> = (
   container: HTMLElement,
@@ -70,9 +69,8 @@ export type MountSurface<R extends Render = Render> = (
   settings: SurfaceSettings,
 ) => MountedSurface;
 
-/** Translates between one processor's script and a port. It may throw: that is `load_failed`. */
+/** Translates between a processor's script and a port. An exception becomes `load_failed`. */
 export type ElementDriver = (context: {
-  /** Ours and empty. */
   readonly container: HTMLElement;
   readonly render: ElementRender;
   readonly port: SurfacePort;
@@ -86,8 +84,8 @@ export interface ElementsOptions {
 }
 
 /**
- * Puts wallet buttons before the card fields, which ask to be paid as Enter in a field does.
- * @returns says which elements were pressed and are to be paid now; undefined: the card's
+ * Mounts wallet buttons above the card fields. A press requests a submit, like Enter in a field.
+ * @returns a function that returns the pressed wallet's elements; undefined for the card
  */
 export type Wallets = (
   stripe: { elements(options: ElementsOptions): unknown },

@@ -1,17 +1,17 @@
-// The order's page: mounts the card fields with the SDK, pays, and shows what the shop's server hears. The SDK's word is
-// for the buyer's eyes; the server's word, which follows the signed webhook, is the one that counts.
+// The order's page: mounts the card fields with the SDK, pays, and shows the webhooks of the shop's server. The SDK's
+// result is for display only; the server's status, by the signed webhook, decides.
 
 const main = document.querySelector("main");
 const find = (id) => document.getElementById(id);
 const button = find("pay");
-/** Of the processor's test cards the ones that tell the stories; the fields offer them in test mode only. */
-const stories = {
+/** Selected test cards of the processor, offered in test mode only. */
+const testCards = {
   4242424242424242: "Pays",
   4000000000000002: "Is declined",
-  4000002500003155: "Asks for 3-D Secure",
+  4000002500003155: "Requires 3-D Secure",
   4000000000006108: "Takes a while",
 };
-let order = { status: main.dataset.status, heard: [] };
+let order = { status: main.dataset.status, webhooks: [] };
 let shown = "";
 
 function viewNow() {
@@ -25,7 +25,7 @@ function viewNow() {
 
 function show() {
   const isAsking = ["idle", "loading", "ready"].includes(checkout?.state);
-  if (order.status !== "open" && isAsking) checkout.destroy(); // nobody types a card for an order that is over
+  if (order.status !== "open" && isAsking) checkout.destroy(); // the order has ended
   const view = viewNow();
   if (view === shown) return;
   const isFirst = shown === "";
@@ -38,16 +38,16 @@ function show() {
   if (!isFirst && view !== "pay") document.querySelector(`[data-view="${view}"] h1`)?.focus();
 }
 
-function say(id, text) {
+function setText(id, text) {
   find(id).textContent = text;
   find(id).hidden = text === "";
 }
 
-function showHeard() {
-  find("silence").hidden = order.heard.length > 0;
-  find("twice").hidden = order.heard.filter(({ type }) => type === "payment.succeeded").length < 2;
-  find("heard").replaceChildren(
-    ...order.heard.map(({ type, at, body, delivery }) => {
+function showWebhooks() {
+  find("silence").hidden = order.webhooks.length > 0;
+  find("twice").hidden = order.webhooks.filter(({ type }) => type === "payment.succeeded").length < 2;
+  find("webhooks").replaceChildren(
+    ...order.webhooks.map(({ type, at, body, delivery }) => {
       const row = document.createElement("li");
       const [name, proof, raw] = ["strong", "span", "code"].map((kind) => document.createElement(kind));
       name.textContent = type;
@@ -59,15 +59,15 @@ function showHeard() {
     }),
   );
   const { card, receipt } = order;
-  if (card) say("card", `By ${card.brand[0].toUpperCase()}${card.brand.slice(1)}, ending in ${card.last4}.`);
+  if (card) setText("card", `By ${card.brand[0].toUpperCase()}${card.brand.slice(1)}, ending in ${card.last4}.`);
   if (receipt) find("receipt").href = receipt;
   find("receipt").hidden = !receipt;
 }
 
-/** Each event is the whole order, so that a lost one, or a new connection, changes nothing. */
+/** Each event contains the whole order, so a lost event does no harm. */
 new EventSource(`/orders/${main.dataset.reference}/events`).addEventListener("message", ({ data }) => {
   order = JSON.parse(data);
-  showHeard();
+  showWebhooks();
   show();
 });
 
@@ -78,18 +78,18 @@ function start(sessionSecret) {
   const accentColor = getComputedStyle(main).getPropertyValue("--leaf");
   const handle = window.Tollbooth.create({ sessionSecret, appearance: { theme: "auto", accentColor } });
   const left = window.Tollbooth.consumeReturn();
-  if (left?.status === "open") say("note", "You left the payment page. Nothing was charged: the order waits for you.");
+  if (left?.status === "open") setText("note", "You left the payment page. Nothing was charged: you can pay here.");
   const settle = () => {
     button.disabled = handle.state !== "ready";
     button.classList.toggle("is-busy", handle.state === "submitting");
-    queueMicrotask(show); // the first state comes before `checkout` has its value
+    queueMicrotask(show); // the first state arrives before `checkout` is assigned
   };
   const pay = async () => {
-    say("alert", "");
-    say("note", "");
+    setText("alert", "");
+    setText("note", "");
     const result = await handle.confirm();
     if (result.type !== "declined" && result.type !== "error") return;
-    say("alert", result.error.message);
+    setText("alert", result.error.message);
     find("alert").focus();
   };
   handle.on("state", settle);
@@ -97,19 +97,19 @@ function start(sessionSecret) {
   handle.on("submit_requested", pay);
   button.addEventListener("click", pay);
   handle.mount("#fields").then((mounted) => {
-    if (!mounted.ok) say("failure", `${mounted.error.message} Nothing was charged.`);
+    if (!mounted.ok) setText("failure", `${mounted.error.message} Nothing was charged.`);
     settle();
   });
   return handle;
 }
 
 function offerCards(handle) {
-  const known = handle.testCards.filter(({ number }) => stories[number]);
-  const chips = known.map(({ number }) => {
+  const offered = handle.testCards.filter(({ number }) => testCards[number]);
+  const chips = offered.map(({ number }) => {
     const chip = document.createElement("button");
     chip.type = "button";
     chip.dataset.card = number;
-    chip.textContent = stories[number];
+    chip.textContent = testCards[number];
     chip.addEventListener("click", () => {
       handle.fillTestCard(number);
       button.focus();

@@ -1,12 +1,11 @@
-// Takes the link elsewhere, with the secret and on purpose: the address bar has none, so what is copied from there
-// opens nothing. As text for the clipboard, or as a code for another device's camera.
+// Shares the link with its secret, which the address bar lacks: copied to the clipboard or as a QR code.
 import type { PageTexts } from "../../languages.ts";
 import { announce } from "../around.ts";
 import { makeElement } from "../element.ts";
 import type { PageLink } from "../link.ts";
 
-/** @param code where the part that draws the code is: it is loaded when somebody wants it */
-export function handOver({ sessionId, secret }: PageLink, texts: PageTexts, code: CodeFile): HTMLElement {
+/** @param code module that draws the QR code, loaded on demand */
+export function shareLink({ sessionId, secret }: PageLink, texts: PageTexts, code: CodeFile): HTMLElement {
   const address = `${location.origin}/c/${sessionId}#${secret}`;
   const status = makeElement("p", { class: "copied", role: "status" });
   const copy = makeElement("button", { type: "button", class: "link" }, texts.copyLink);
@@ -47,12 +46,12 @@ async function showDevice(dialog: HTMLDialogElement, address: string, texts: Pag
   dialog.showModal();
   const draw = await loadCode(code).catch(() => undefined);
   if (draw) codeBox.append(draw(address, texts.otherDevice));
-  else codeBox.remove(); // the address stands there still
+  else codeBox.remove(); // the URL is still shown
 }
 
 type Draw = (text: string, label: string) => SVGElement;
 
-/** Pinned by its hash: a module that was preloaded with one is the one that is run. */
+/** Pinned by its hash: the import uses the preloaded module. */
 async function loadCode({ src, integrity }: CodeFile): Promise<Draw> {
   const known = document.head.querySelector(`link[href="${src}"]`);
   if (!known) document.head.append(makeElement("link", { rel: "modulepreload", href: src, integrity }));

@@ -1,7 +1,7 @@
-// Draws an address as a QR code, as shapes of the page: no picture is loaded, and nobody else hears of the address.
+// Draws a URL as an SVG QR code in the page, without any request.
 import { encode } from "uqr";
 
-const quiet = 4; // modules around it, which cameras want (ISO/IEC 18004)
+const quiet = 4; // modules of quiet zone (ISO/IEC 18004)
 
 export function drawCode(text: string, label: string): SVGElement {
   const { data, size } = encode(text, { ecc: "M", border: 0 });

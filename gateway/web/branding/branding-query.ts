@@ -1,7 +1,7 @@
-// The merchant's branding (docs/contract.md §8) as words of the style sheet's address, from which look-css.ts makes the
-// sheet: known words and plain colours only. The page has its look from the first byte, and no inline style.
+// Encodes the merchant's branding (docs/contract.md §8) as the style sheet's query, which branding-css.ts reads. The
+// page is styled from the first byte without an inline style.
 
-/** As the SDK's BrandingView. */
+/** Subset of the SDK's BrandingView. */
 export interface BrandingValues {
   readonly theme?: string;
   readonly accentColor?: string;
@@ -13,11 +13,11 @@ export interface BrandingValues {
 
 const colours = /^#[0-9a-f]{6}$/i;
 
-/** What stands after the `?`; empty: the default look. The same branding gives the same address. */
+/** The query, deterministic; empty for the default branding. */
 export function brandingQuery(branding: BrandingValues): string {
   const { theme, accentColor, secondaryColor, buttonStyle, backgroundStyle, fontFamily } = branding;
   const colour = (text: string | undefined) => (text && colours.test(text) ? text.slice(1).toLowerCase() : undefined);
-  const words = {
+  const values = {
     theme: theme !== "light" && theme,
     accent: colour(accentColor),
     second: colour(secondaryColor),
@@ -25,6 +25,6 @@ export function brandingQuery(branding: BrandingValues): string {
     background: backgroundStyle !== "subtle" && backgroundStyle,
     font: fontFamily !== "inter" && fontFamily,
   };
-  const entries = Object.entries(words).filter((entry): entry is [string, string] => Boolean(entry[1]));
+  const entries = Object.entries(values).filter((entry): entry is [string, string] => Boolean(entry[1]));
   return new URLSearchParams(entries).toString();
 }

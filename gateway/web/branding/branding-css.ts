@@ -1,5 +1,5 @@
-// The look of a merchant's page as a style sheet, from the words of its address (page/look.ts): known words and plain
-// colours only, every text colour computed to be readable.
+// Builds the style sheet of a merchant's page from its URL query (branding-query.ts). Accepts only known values and
+// plain colours, and computes every text colour to be readable.
 import { type Colour, colourOf, mix, needsEdge, readableOn, textOn } from "./contrast.ts";
 
 type Scheme = "light" | "dark";
@@ -10,7 +10,7 @@ const grounds = {
   dark: { surface: "#1a202c", page: "#10141d", text: "#eef1f7", muted: "#a9b3c7" },
 } as const;
 
-/** What the dark scheme has instead of the sheet's own, light, colours. */
+/** Overrides of the sheet's light colours. */
 const darkGround = {
   "--surface": grounds.dark.surface,
   "--text": grounds.dark.text,
@@ -33,8 +33,8 @@ const radius = new Map([
 ]);
 
 /**
- * Families that the buyer's device may have: no font is loaded, so no text waits or jumps and nobody else hears of the
- * visit.
+ * Families that the buyer's device may have. No font is loaded: text neither waits nor moves, and no third party sees
+ * the visit.
  */
 const fonts = new Map([
   ["inter", "Inter"],
@@ -50,7 +50,7 @@ const fonts = new Map([
 const sans = 'system-ui, -apple-system, "Segoe UI", Roboto, "Noto Sans", sans-serif';
 const serif = 'Georgia, "Times New Roman", serif';
 
-/** @param query as it came: what is no known word is passed over */
+/** @param query unchecked; unknown values are ignored */
 export function brandingCss(query: Readonly<Record<string, unknown>>): string {
   const value = (name: string) => (typeof query[name] === "string" ? query[name] : "");
   const style = {
@@ -102,7 +102,7 @@ interface PageColour {
   readonly colour: Colour;
   /** Lower end of a gradient. */
   readonly end: Colour;
-  /** The merchant's own colour, on which our text colours may not work. */
+  /** The merchant's own colour, on which our text colours may be unreadable. */
   readonly solid: boolean;
 }
 
@@ -116,7 +116,7 @@ function pageColour({ background, second }: BrandingStyle, accent: Colour, schem
     case "gradient":
       return { colour: mix(ground.page, second ?? accent, 0.14), end: ground.page, solid: false };
     default: {
-      // A breath of the merchant's colour beside the white of the fields.
+      // A hint of the merchant's colour around the white fields.
       const colour = mix(ground.page, accent, 0.04);
       return { colour, end: colour, solid: false };
     }

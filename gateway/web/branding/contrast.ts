@@ -1,5 +1,4 @@
-// Colours that can be read, whatever colour a merchant chose: relative luminance and contrast of WCAG 2.2 (1.4.3,
-// 1.4.11).
+// Computes readable colours for any merchant colour, by relative luminance and contrast of WCAG 2.2 (1.4.3, 1.4.11).
 
 /** `#rrggbb`. */
 export type Colour = string;
@@ -7,23 +6,23 @@ export type Colour = string;
 const textContrastMin = 4.5;
 const edgeContrastMin = 3;
 
-/** undefined unless it is `#rrggbb`. */
+/** Undefined unless the text is `#rrggbb`. */
 export function colourOf(text: string | undefined): Colour | undefined {
   return text && /^#[0-9a-f]{6}$/i.test(text) ? text.toLowerCase() : undefined;
 }
 
-/** From 1 (the same) to 21 (black on white). */
+/** From 1 (equal) to 21 (black on white). */
 export function contrast(a: Colour, b: Colour): number {
   const [la, lb] = [luminance(a), luminance(b)];
   return (Math.max(la, lb) + 0.05) / (Math.min(la, lb) + 0.05);
 }
 
-/** White where it can be read on the colour, else black, which then always can. */
+/** White if readable on the colour, else black, which then always is. */
 export function textOn(background: Colour): Colour {
   return contrast("#ffffff", background) >= textContrastMin ? "#ffffff" : "#000000";
 }
 
-/** The colour, moved towards black or white until text in it can be read on every background. */
+/** The colour, moved towards black or white until it is readable on every background. */
 export function readableOn(colour: Colour, backgrounds: readonly Colour[]): Colour {
   const target = textOn(backgrounds[0] ?? "#ffffff");
   for (let share = 0; share <= 1; share += 0.05) {
@@ -33,7 +32,7 @@ export function readableOn(colour: Colour, backgrounds: readonly Colour[]): Colo
   return target;
 }
 
-/** True when a shape in the colour needs an edge to be seen on the background. */
+/** True if a shape in the colour needs a border to be visible on the background. */
 export function needsEdge(colour: Colour, background: Colour): boolean {
   return contrast(colour, background) < edgeContrastMin;
 }

@@ -1,11 +1,10 @@
-// How the page and the processor's fields get the merchant's look.
-import { brandingQuery } from "../look/look-query.ts";
+// Applies the merchant's branding to the page and to the processor's fields.
+import { brandingQuery } from "../branding/branding-query.ts";
 import type { Appearance, BrandingView } from "../sdk/contract.ts";
 
 const colours = /^#[0-9a-f]{6}$/i;
 const accentDefault = { light: "#2447d6", dark: "#8ea5ff" };
 
-/** How the processor's fields should look in it. */
 export function appearanceOf({ theme, accentColor, buttonStyle }: BrandingView): Appearance {
   const isDark = theme === "dark" || (theme === "auto" && matchMedia("(prefers-color-scheme: dark)").matches);
   const scheme = isDark ? "dark" : "light";
@@ -14,7 +13,7 @@ export function appearanceOf({ theme, accentColor, buttonStyle }: BrandingView):
   return { theme: theme === "auto" ? "auto" : scheme, accentColor: accent, buttonStyle: shape };
 }
 
-/** Where the server did not know the branding: the sheet comes a moment later. @param style address without a look */
+/** Loads the style sheet if the server did not know the branding. @param style URL without branding */
 export function applyBranding(style: string, branding: BrandingView): void {
   const query = brandingQuery(branding);
   const old = document.getElementById("look");
