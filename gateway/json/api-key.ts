@@ -1,18 +1,8 @@
 // API keys as public JSON (docs/contract.md §7). Only the response that creates a key contains the raw key.
 import { type Static, Type } from "typebox";
-import type { ApiKey, CreateApiKeyResponse, RollApiKeyResponse } from "#proto/merchant/v1/merchant_pb.ts";
-import {
-  component,
-  environmentSchema,
-  environmentText,
-  idSchema,
-  optionalField,
-  secretSchema,
-  textSchema,
-  timeSchema,
-  timeText,
-  timeTextOf,
-} from "./parts/field.ts";
+import type { CreateApiKeyResponse, RollApiKeyResponse } from "#proto/merchant/v1/merchant_pb.ts";
+import { component, environmentSchema, idSchema, secretSchema, textSchema, timeSchema } from "./parts/field.ts";
+import { present } from "./parts/present.ts";
 
 const record = {
   id: idSchema("apiKey"),
@@ -43,25 +33,10 @@ export const NewApiKey = component(
   }),
 );
 
-export function presentApiKey(key: ApiKey): Static<typeof ApiKeyJson> {
-  return {
-    id: key.id,
-    name: key.name,
-    suffix: key.suffix,
-    environment: environmentText(key.environment),
-    scopes: key.scopes,
-    ...optionalField("allowed_ips", key.allowedIps.length > 0 ? key.allowedIps : undefined),
-    status: key.status,
-    created_at: timeTextOf(key.createdAt),
-    ...optionalField("expires_at", timeText(key.expiresAt)),
-    ...optionalField("last_used_at", timeText(key.lastUsedAt)),
-  };
-}
-
 export function presentNewApiKey({
   secret,
   apiKey,
 }: CreateApiKeyResponse | RollApiKeyResponse): Static<typeof NewApiKey> {
   if (!apiKey) throw new Error("the record of the key is missing");
-  return { api_key: secret, note: "Store this key now: it cannot be retrieved again.", ...presentApiKey(apiKey) };
+  return { api_key: secret, note: "Store this key now: it cannot be retrieved again.", ...present(ApiKeyJson, apiKey) };
 }

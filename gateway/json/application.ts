@@ -1,7 +1,8 @@
 // Onboarding applications as public JSON (docs/contract.md §8).
 import { type Static, Type } from "typebox";
 import type { Application } from "#proto/merchant/v1/merchant_pb.ts";
-import { component, idSchema, optionalField, textSchema, timeSchema, timeTextOf } from "./parts/field.ts";
+import { component, idSchema, textSchema, timeSchema } from "./parts/field.ts";
+import { present } from "./parts/present.ts";
 
 export const ApplicationJson = component(
   "Application",
@@ -25,17 +26,6 @@ export const ApplicationJson = component(
 );
 
 export function presentApplication(application: Application | undefined): Static<typeof ApplicationJson> {
-  if (!application) throw new Error("the application is missing");
-  return {
-    id: application.id,
-    status: application.status,
-    ...optionalField("applicant_email", application.applicantEmail),
-    ...optionalField("legal_name", application.legalName),
-    ...optionalField("trading_name", application.tradingName),
-    ...optionalField("country_code", application.countryCode),
-    ...optionalField("currency_code", application.currencyCode),
-    ...optionalField("merchant_id", application.merchantId),
-    created_at: timeTextOf(application.createdAt),
-    ...(application.status === "draft" && { missing: application.missing }),
-  };
+  const missing = application?.status === "draft" ? application.missing : undefined;
+  return present(ApplicationJson, application, { missing });
 }

@@ -1,7 +1,8 @@
 // Checkout branding as public JSON (docs/contract.md §4 and §8).
 import { type Static, Type } from "typebox";
 import type { Branding } from "#proto/merchant/v1/merchant_pb.ts";
-import { component, listValues, optionalField, textSchema } from "./parts/field.ts";
+import { component, listValues, textSchema } from "./parts/field.ts";
+import { present } from "./parts/present.ts";
 
 export const buttonStyles = ["rounded", "pill", "rectangular"] as const;
 export const backgroundStyles = ["subtle", "plain", "gradient", "solid"] as const;
@@ -47,21 +48,5 @@ export const BrandingJson = component(
 );
 
 export function presentBranding(branding: Branding | undefined): Static<typeof BrandingJson> {
-  if (!branding) throw new Error("the branding is missing");
-  return {
-    ...optionalField("display_name", branding.displayName),
-    ...optionalField("tagline", branding.tagline),
-    ...optionalField("logo_url", branding.logoUrl),
-    ...optionalField("accent_color", branding.accentColor),
-    ...optionalField("secondary_color", branding.secondaryColor),
-    ...optionalField("support_email", branding.supportEmail),
-    ...optionalField("button_style", branding.buttonStyle),
-    ...optionalField("background_style", branding.backgroundStyle),
-    ...optionalField("theme", branding.theme),
-    ...optionalField("font_family", branding.fontFamily),
-    ...optionalField("terms_url", branding.termsUrl),
-    ...optionalField("privacy_url", branding.privacyUrl),
-    ...optionalField("email_field", branding.emailField),
-    ...optionalField("email_receipts", branding.emailReceipts),
-  };
+  return present(BrandingJson, branding);
 }

@@ -1,26 +1,21 @@
 // Checkout sessions as public JSON for the merchant (docs/contract.md §4). The buyer's view is in checkout.ts.
 import { type Static, Type } from "typebox";
 import type { CreateSessionResponse, Session } from "#proto/checkout/v1/checkout_pb.ts";
-import type { Render } from "#proto/payments/v1/payments_pb.ts";
 import {
   amountSchema,
   component,
   currencySchema,
   enumSchema,
   environmentSchema,
-  environmentText,
   idSchema,
   metadataSchema,
-  numberOf,
-  optionalField,
   referenceSchema,
   secretSchema,
   textSchema,
   timeSchema,
-  timeText,
-  timeTextOf,
 } from "./parts/field.ts";
-import { LineItemJson, presentLines } from "./parts/line-item.ts";
+import { LineItemJson } from "./parts/line-item.ts";
+import { present } from "./parts/present.ts";
 import { captureMethodOf, captureMethods } from "./payment.ts";
 
 export const sessionStatuses = ["open", "processing", "completed", "expired", "canceled"] as const;
@@ -92,48 +87,21 @@ export const SessionJson = component(
 );
 
 export function presentCreated(answer: CreateSessionResponse): Static<typeof CreatedSession> {
-  const { session, render } = answer;
-  if (!session || !render) throw new Error("the created session is missing");
-  return {
-    ...presentShared(session),
-    session_secret: answer.sessionSecret,
-    render: presentRender(render),
-    ...optionalField("checkout_url", answer.checkoutUrl),
-  };
+  const { session, render, sessionSecret, checkoutUrl } = answer;
+  return present(CreatedSession, session, {
+    capture_method: captureMethodOf(session?.captureMethod ?? ""),
+    session_secret: sessionSecret,
+    render: render && present(RenderJson, render),
+    checkout_url: checkoutUrl,
+  });
 }
 
 export function presentSession(session: Session): Static<typeof SessionJson> {
-  return {
-    ...presentShared(session),
-    environment: environmentText(session.environment),
-    ...optionalField("description", session.description),
-    ...optionalField("reference", session.orderReference),
-    ...optionalField("customer_email", session.customerEmail),
-    ...(Object.keys(session.metadata).length > 0 && { metadata: session.metadata }),
-    ...(!session.paymentHidden && { payment_id: session.paymentId }),
-    ...optionalField("payment_status", session.paymentStatus),
-    ...(session.capturedAmount !== undefined && { captured_amount: numberOf(session.capturedAmount) }),
-    ...optionalField("receipt_url", session.receiptUrl),
-    ...optionalField("success_url", session.successUrl),
-    ...optionalField("cancel_url", session.cancelUrl),
-    ...optionalField("locale", session.locale),
-    ...presentLines(session.lineItems),
-    created_at: timeTextOf(session.createdAt),
-    ...optionalField("completed_at", timeText(session.completedAt)),
-  };
-}
-
-export function presentRender(render: Render): Static<typeof RenderJson> {
-  return {
-    kind: render.kind,
-    connector: render.connector,
-    environment: environmentText(render.environment),
-    ...optionalField("publishable_key", render.publishableKey),
-    ...optionalField("client_secret", render.clientSecret),
-    ...optionalField("script_url", render.scriptUrl),
-    ...optionalField("frame_url", render.frameUrl),
-    ...optionalField("redirect_url", render.redirectUrl),
-  };
+  return present(SessionJson, session, {
+    reference: session.orderReference,
+    capture_method: captureMethodOf(session.captureMethod),
+    payment_id: session.paymentHidden ? undefined : session.paymentId,
+  });
 }
 
 /** @throws for a status that is not in the contract. */
@@ -141,17 +109,4 @@ export function sessionStatus(text: string): (typeof sessionStatuses)[number] {
   const status = sessionStatuses.find((known) => known === text);
   if (!status) throw new Error("unknown session status");
   return status;
-}
-
-function presentShared(session: Session) {
-  return {
-    id: session.id,
-    connector: session.connector,
-    surface: session.surface,
-    amount: numberOf(session.amount),
-    currency: session.currency,
-    status: sessionStatus(session.status),
-    capture_method: captureMethodOf(session.captureMethod),
-    expires_at: timeTextOf(session.expiresAt),
-  };
 }

@@ -9,26 +9,25 @@ import type {
 import type { GetBrandingResponse } from "#proto/merchant/v1/merchant_pb.ts";
 import type { Payment, PaymentFailure } from "#proto/payments/v1/payments_pb.ts";
 import { BrandingJson, presentBranding } from "./branding.ts";
-import { presentRender, RenderJson, sessionStatus, sessionStatuses } from "./checkout-session.ts";
+import { RenderJson, sessionStatus, sessionStatuses } from "./checkout-session.ts";
 import {
   amountSchema,
   component,
   currencySchema,
   enumSchema,
   environmentSchema,
-  environmentText,
   idSchema,
   listValues,
-  numberOf,
   optional,
   optionalField,
   referenceSchema,
   secretSchema,
   textSchema,
   timeSchema,
-  timeTextOf,
+  timeText,
 } from "./parts/field.ts";
-import { LineItemJson, presentLines } from "./parts/line-item.ts";
+import { LineItemJson } from "./parts/line-item.ts";
+import { present } from "./parts/present.ts";
 import { captureMethodOf, captureMethods } from "./payment.ts";
 
 const buyerAdvices = ["retry_later", "use_another_card", "contact_issuer"] as const;
@@ -162,43 +161,28 @@ export function presentCheckout(
     },
   };
   if (session.status === "expired" || session.status === "canceled") return lasting;
-  return {
+  const { legalName, branding: pages } = branding;
+  const { card } = payment ?? {};
+  return present(ResolvedCheckout, session, {
     ...lasting,
-    amount: numberOf(session.amount),
-    currency: session.currency,
-    ...optionalField("description", session.description),
-    ...presentLines(session.lineItems),
-    ...optionalField("reference", session.orderReference),
-    expires_at: timeTextOf(session.expiresAt),
-    connector: session.connector,
-    surface: session.surface,
-    environment: environmentText(session.environment),
+    reference: session.orderReference,
     capture_method: captureMethodOf(session.captureMethod),
-    ...(isOffered && render && { render: presentRender(render) }),
-    ...presentLegal(branding),
-    ...(isOffered && takesEmail && presentEmailField(presented.email_field)),
-    ...(!session.paymentHidden && { payment_id: session.paymentId }),
-    ...optionalField("payment_status", session.paymentStatus),
-    ...optionalField("receipt_url", session.receiptUrl),
-    ...(session.completedAt && { paid_at: timeTextOf(session.completedAt) }),
-    ...(payment?.card && { card: { brand: payment.card.brand, last4: payment.card.last4 } }),
-    ...optionalField("success_url", session.successUrl),
-    ...optionalField("cancel_url", session.cancelUrl),
-    ...optionalField("return_url", returnUrl),
-  };
+    render: isOffered && render ? present(RenderJson, render) : undefined,
+    legal: {
+      ...optionalField("name", legalName),
+      ...optionalField("terms_url", pages?.termsUrl),
+      ...optionalField("privacy_url", pages?.privacyUrl),
+    },
+    email_field: isOffered && takesEmail ? emailFieldOf(presented.email_field) : undefined,
+    payment_id: session.paymentHidden ? undefined : session.paymentId,
+    paid_at: timeText(session.completedAt),
+    card: card && { brand: card.brand, last4: card.last4 },
+    return_url: returnUrl,
+  });
 }
 
-function presentEmailField(setting: string | undefined): Pick<Static<typeof ResolvedCheckout>, "email_field"> {
-  return setting === "optional" || setting === "required" ? { email_field: setting } : {};
-}
-
-function presentLegal({ legalName, branding }: GetBrandingResponse): Pick<Static<typeof ResolvedCheckout>, "legal"> {
-  const legal = {
-    ...optionalField("name", legalName),
-    ...optionalField("terms_url", branding?.termsUrl),
-    ...optionalField("privacy_url", branding?.privacyUrl),
-  };
-  return Object.keys(legal).length > 0 ? { legal } : {};
+function emailFieldOf(setting: string | undefined): "optional" | "required" | undefined {
+  return setting === "optional" || setting === "required" ? setting : undefined;
 }
 
 /** False for a suspended or closed merchant. A merchant service of the previous release sends no status. */

@@ -1,7 +1,6 @@
 // Connectors as public JSON (docs/contract.md §8), without credentials.
-import { type Static, Type } from "typebox";
-import type { Connector } from "#proto/merchant/v1/merchant_pb.ts";
-import { component, environmentSchema, environmentText, idSchema, optionalField, textSchema } from "./parts/field.ts";
+import { Type } from "typebox";
+import { component, environmentSchema, idSchema, textSchema } from "./parts/field.ts";
 
 export const surfaces = ["embedded", "hosted", "redirect"] as const;
 
@@ -21,20 +20,3 @@ export const ConnectorJson = component(
     external_account_id: Type.Optional(textSchema("The account's id at the processor.")),
   }),
 );
-
-export function presentConnector(connector: Connector | undefined): Static<typeof ConnectorJson> {
-  if (!connector) throw new Error("the connector is missing");
-  return {
-    id: connector.id,
-    connector: connector.connector,
-    environment: environmentText(connector.environment),
-    is_default: connector.isDefault,
-    is_active: connector.isActive,
-    can_be_primary: connector.canBePrimary,
-    allowed_surfaces: connector.allowedSurfaces,
-    ...optionalField("default_surface", connector.defaultSurface),
-    ...optionalField("selected_surface", connector.selectedSurface),
-    ...optionalField("surface", connector.surface),
-    ...optionalField("external_account_id", connector.externalAccountId),
-  };
-}

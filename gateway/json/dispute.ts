@@ -8,13 +8,12 @@ import {
   component,
   currencySchema,
   idSchema,
-  numberOf,
   optionalField,
   textSchema,
   timeSchema,
   timeText,
-  timeTextOf,
 } from "./parts/field.ts";
+import { present } from "./parts/present.ts";
 
 export const disputeStatuses = [
   ...(["warning_needs_response", "warning_under_review", "warning_closed"] as const),
@@ -86,18 +85,10 @@ export const DisputeFileJson = component(
   }),
 );
 
-/** A dispute inside its payment. */
 export function presentDispute(dispute: Dispute): Static<typeof DisputeJson> {
-  return {
-    id: dispute.id,
-    ...optionalField("connector_dispute_id", dispute.connectorDisputeId),
-    ...optionalField("reason", dispute.reason),
-    status: dispute.status,
-    amount: numberOf(dispute.amount),
-    ...optionalField("opened_at", timeText(dispute.openedAt)),
-    ...optionalField("evidence_due_at", timeText(dispute.evidenceDueAt)),
-    ...(["won", "lost"].includes(dispute.status) && { outcome: dispute.status }),
-  };
+  return present(DisputeJson, dispute, {
+    outcome: ["won", "lost"].includes(dispute.status) ? dispute.status : undefined,
+  });
 }
 
 /** A dispute by itself. */
@@ -123,8 +114,5 @@ function stateOf(evidence: Evidence | undefined) {
 }
 
 export function presentDisputeFile(file: DisputeFile | undefined): Static<typeof DisputeFileJson> {
-  if (!file) throw new Error("the file is missing");
-  const { id, disputeId, type, size, sha256, createdAt } = file;
-  const hash = Buffer.from(sha256).toString("hex");
-  return { id, dispute_id: disputeId, type, size, sha256: hash, created_at: timeTextOf(createdAt) };
+  return present(DisputeFileJson, file, { sha256: file && Buffer.from(file.sha256).toString("hex") });
 }

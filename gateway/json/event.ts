@@ -2,7 +2,8 @@
 import { type Static, Type } from "typebox";
 import { membersOf } from "#platform/values/unchecked.ts";
 import type { AnnouncedEvent, EventType } from "#proto/webhook/v1/webhook_pb.ts";
-import { component, idSchema, optionalField, textSchema, timeSchema, timeTextOf } from "./parts/field.ts";
+import { component, idSchema, textSchema, timeSchema } from "./parts/field.ts";
+import { present } from "./parts/present.ts";
 
 export const payloadSchema = (description: string) =>
   Type.Unsafe<Record<string, unknown>>({
@@ -37,13 +38,7 @@ export function presentEventType({ code, label, category }: EventType): Static<t
 }
 
 export function presentEvent(event: AnnouncedEvent): Static<typeof EventJson> {
-  return {
-    id: event.id,
-    type: event.type,
-    ...optionalField("payment_id", event.paymentId),
-    payload: payloadOf(event.payload),
-    created_at: timeTextOf(event.createdAt),
-  };
+  return present(EventJson, event, { payload: payloadOf(event.payload) });
 }
 
 export function payloadOf(bytes: Uint8Array): Record<string, unknown> {

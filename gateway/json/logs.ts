@@ -2,15 +2,8 @@
 import { type Static, Type } from "typebox";
 import type { ApiRequest, AuditEntry } from "#proto/merchant/v1/audit_pb.ts";
 import { Environment } from "#proto/merchant/v1/merchant_pb.ts";
-import {
-  component,
-  environmentText,
-  idSchema,
-  optionalField,
-  textSchema,
-  timeSchema,
-  timeTextOf,
-} from "./parts/field.ts";
+import { component, environmentText, idSchema, textSchema, timeSchema, timeTextOf } from "./parts/field.ts";
+import { present } from "./parts/present.ts";
 
 export const ApiRequestJson = component(
   "ApiRequest",
@@ -53,32 +46,16 @@ export const AuditEntryJson = component(
 );
 
 export function presentApiRequest(request: ApiRequest): Static<typeof ApiRequestJson> {
-  return {
-    id: request.requestId,
-    at: timeTextOf(request.at),
-    method: request.method,
-    path: request.path,
-    status: request.status,
-    ...optionalField("error_code", request.errorCode),
-    duration_ms: request.durationMs,
-    ...optionalField("api_key_id", request.apiKeyId),
-  };
+  return present(ApiRequestJson, request, { id: request.requestId });
 }
 
 // Merchants must not see which person of the operator acted.
 const hidden = new Set(["operator", "said_actor"]);
 
 export function presentAuditEntry(entry: AuditEntry): Static<typeof AuditEntryJson> {
-  const hasEnvironment = entry.environment !== Environment.UNSPECIFIED;
-  return {
-    id: entry.id,
+  return present(AuditEntryJson, entry, {
     at: timeTextOf(entry.occurredAt),
-    ...(hasEnvironment && { environment: environmentText(entry.environment) }),
-    ...optionalField("actor", entry.actor),
-    action: entry.action,
-    ...optionalField("object_id", entry.objectId),
-    ...optionalField("status", entry.status),
-    ...optionalField("request_id", entry.requestId),
+    environment: entry.environment === Environment.UNSPECIFIED ? undefined : environmentText(entry.environment),
     details: Object.fromEntries(Object.entries(entry.details).filter(([name]) => !hidden.has(name))),
-  };
+  });
 }

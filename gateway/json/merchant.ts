@@ -1,7 +1,8 @@
 // A merchant and its profile as public JSON (docs/contract.md §8).
 import { type Static, Type } from "typebox";
 import type { Merchant } from "#proto/merchant/v1/merchant_pb.ts";
-import { component, idSchema, optionalField, textSchema } from "./parts/field.ts";
+import { component, idSchema, textSchema } from "./parts/field.ts";
+import { present } from "./parts/present.ts";
 
 const status = textSchema("`pending`, `active`, `suspended` or `closed`.", "active");
 const email = textSchema("Contact e-mail.", "owner@example.com");
@@ -34,28 +35,5 @@ export const ProfileJson = component(
 );
 
 export function presentMerchant(merchant: Merchant | undefined): Static<typeof MerchantJson> {
-  if (!merchant) throw new Error("the merchant is missing");
-  return {
-    id: merchant.id,
-    name: merchant.name,
-    status: merchant.status,
-    country_code: merchant.country,
-    currency_code: merchant.currency,
-    email: merchant.email,
-  };
-}
-
-export function presentProfile(merchant: Merchant | undefined): Static<typeof ProfileJson> {
-  if (!merchant) throw new Error("the merchant is missing");
-  return {
-    id: merchant.id,
-    name: merchant.name,
-    ...optionalField("legal_name", merchant.legalName),
-    status: merchant.status,
-    country: merchant.country,
-    currency: merchant.currency,
-    email: merchant.email,
-    ...optionalField("phone", merchant.phone),
-    ...optionalField("website", merchant.website),
-  };
+  return present(MerchantJson, merchant, { country_code: merchant?.country, currency_code: merchant?.currency });
 }

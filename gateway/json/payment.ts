@@ -1,13 +1,6 @@
 // Payments as public JSON: the full record and the list item (docs/contract.md §5).
 import { type Static, Type } from "typebox";
-import type {
-  Card,
-  ListedPayment,
-  Payment,
-  PaymentAttempt,
-  PaymentFailure,
-  Verification,
-} from "#proto/payments/v1/payments_pb.ts";
+import type { Payment, PaymentAttempt } from "#proto/payments/v1/payments_pb.ts";
 import { DisputeJson, presentDispute } from "./dispute.ts";
 import {
   amountSchema,
@@ -17,16 +10,13 @@ import {
   idSchema,
   listValues,
   metadataSchema,
-  numberOf,
   optional,
-  optionalField,
   referenceSchema,
   textSchema,
   timeSchema,
-  timeText,
-  timeTextOf,
 } from "./parts/field.ts";
-import { presentRefund, RefundJson } from "./refund.ts";
+import { present } from "./parts/present.ts";
+import { RefundJson } from "./refund.ts";
 
 export const captureMethods = ["automatic", "manual"] as const;
 
@@ -181,97 +171,15 @@ export const PaymentItem = component(
 );
 
 export function presentPayment(payment: Payment | undefined): Static<typeof PaymentJson> {
-  if (!payment) throw new Error("the payment is missing");
-  return {
-    id: payment.id,
-    amount: numberOf(payment.amount),
-    captured_amount: numberOf(payment.capturedAmount),
-    fee_amount: numberOf(payment.feeAmount),
-    refunded_amount: numberOf(payment.refundedAmount),
-    net_amount: numberOf(payment.netAmount),
-    currency: payment.currency,
-    status: payment.status,
-    ...optionalField("connector_ref", payment.connectorRef),
-    ...optionalField("connector", payment.connector),
-    ...optionalField("description", payment.description),
-    ...optionalField("reference", payment.orderReference),
-    ...optionalField("customer_email", payment.customerEmail),
-    ...optionalField("authorization_code", payment.authorizationCode),
-    ...optionalField("receipt_url", payment.receiptUrl),
-    ...optionalField("authorized_at", timeText(payment.authorizedAt)),
-    capture_method: captureMethodOf(payment.captureMethod),
-    ...optionalField("capture_before", timeText(payment.captureBefore)),
-    ...optionalField("captured_at", timeText(payment.capturedAt)),
-    ...optionalField("failed_at", timeText(payment.failedAt)),
-    created_at: timeTextOf(payment.createdAt),
-    ...(payment.card && { card: presentCard(payment.card) }),
-    ...(payment.verification && { verification: presentVerification(payment.verification) }),
-    refunds: payment.refunds.map(presentRefund),
-    ...(payment.dispute && { dispute: presentDispute(payment.dispute) }),
-    ...(payment.failure && { failure: presentFailure(payment.failure) }),
-    attempts: payment.attempts.map(presentAttempt),
-    ...(Object.keys(payment.metadata).length > 0 && { metadata: payment.metadata }),
-  };
-}
-
-export function presentPaymentItem(payment: ListedPayment): Static<typeof PaymentItem> {
-  return {
-    id: payment.id,
-    amount: numberOf(payment.amount),
-    captured_amount: numberOf(payment.capturedAmount),
-    currency: payment.currency,
-    status: payment.status,
-    fee_amount: numberOf(payment.feeAmount),
-    refunded_amount: numberOf(payment.refundedAmount),
-    ...optionalField("customer_email", payment.customerEmail),
-    ...optionalField("connector", payment.connector),
-    ...(payment.card && { card: presentCardSummary(payment.card) }),
-    created_at: timeTextOf(payment.createdAt),
-  };
-}
-
-function presentCardSummary(card: Card): Static<typeof CardSummary> {
-  return {
-    ...optionalField("brand", card.brand),
-    ...optionalField("last4", card.last4),
-    ...optionalField("funding", card.funding),
-  };
-}
-
-function presentCard(card: Card): Static<typeof CardJson> {
-  return {
-    ...presentCardSummary(card),
-    ...optionalField("fingerprint", card.fingerprint),
-    exp_month: card.expMonth,
-    exp_year: card.expYear,
-  };
-}
-
-function presentVerification(verification: Verification): Static<typeof VerificationJson> {
-  return {
-    ...optionalField("avs_line1", verification.avsLine1),
-    ...optionalField("avs_zip", verification.avsZip),
-    ...optionalField("cvc_check", verification.cvcCheck),
-    ...optionalField("three_ds_result", verification.threeDsResult),
-    ...optionalField("three_ds_version", verification.threeDsVersion),
-    ...optionalField("risk_level", verification.riskLevel),
-    risk_score: verification.riskScore,
-  };
-}
-
-function presentFailure({ code, message, advice }: PaymentFailure): Static<typeof FailureJson> {
-  return { code, message, advice };
+  return present(PaymentJson, payment, {
+    reference: payment?.orderReference,
+    capture_method: captureMethodOf(payment?.captureMethod ?? ""),
+    dispute: payment?.dispute && presentDispute(payment.dispute),
+    attempts: payment?.attempts.map(presentAttempt),
+  });
 }
 
 function presentAttempt(attempt: PaymentAttempt): Static<typeof AttemptJson> {
   const { cardBrand: brand, cardLast4: last4 } = attempt;
-  return {
-    ...optionalField("id", attempt.id),
-    outcome: attempt.outcome,
-    ...optionalField("failure_code", attempt.failureCode),
-    ...optionalField("failure_message", attempt.failureMessage),
-    ...(last4 !== "" && { card: { brand, last4 } }),
-    ...optionalField("three_ds_result", attempt.threeDsResult),
-    created_at: timeTextOf(attempt.createdAt),
-  };
+  return present(AttemptJson, attempt, { card: last4 === "" ? undefined : { brand, last4 } });
 }

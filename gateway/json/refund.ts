@@ -1,6 +1,6 @@
 // Refunds as public JSON (docs/contract.md §5).
 import { type Static, Type } from "typebox";
-import type { Refund, RefundPaymentResponse } from "#proto/payments/v1/payments_pb.ts";
+import type { RefundPaymentResponse } from "#proto/payments/v1/payments_pb.ts";
 import {
   amountSchema,
   component,
@@ -10,7 +10,6 @@ import {
   optionalField,
   textSchema,
   timeSchema,
-  timeTextOf,
 } from "./parts/field.ts";
 
 export const refundStatuses = ["pending", "succeeded", "failed", "canceled"] as const;
@@ -44,24 +43,6 @@ export const RefundResult = component(
     refund_status: textSchema("`pending`, `succeeded`, `failed` or `canceled`.", "succeeded"),
   }),
 );
-
-export function presentRefund(refund: Refund): Static<typeof RefundJson> {
-  return {
-    id: refund.id,
-    amount: numberOf(refund.amount),
-    status: refund.status,
-    ...optionalField("connector_ref", refund.connectorRef),
-    ...optionalField("reason", refund.reason),
-    ...optionalField("failure_code", refund.failureCode),
-    ...optionalField("failure_message", refund.failureMessage),
-    created_at: timeTextOf(refund.createdAt),
-  };
-}
-
-export function presentRefundItem(refund: Refund | undefined): Static<typeof RefundItem> {
-  if (!refund) throw new Error("the refund is missing");
-  return { ...presentRefund(refund), payment_id: refund.paymentId, currency: refund.currency };
-}
 
 export function presentRefundResult({ refund, paymentStatus }: RefundPaymentResponse): Static<typeof RefundResult> {
   if (!refund) throw new Error("the refund is missing");

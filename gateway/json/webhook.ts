@@ -1,28 +1,17 @@
 // Webhook endpoints and deliveries as public JSON (docs/contract.md §9).
 import { type Static, Type } from "typebox";
-import type {
-  Attempt,
-  Delivery,
-  Endpoint,
-  GetEndpointHealthResponse,
-  PaymentDelivery,
-  RetryRun,
-} from "#proto/webhook/v1/webhook_pb.ts";
+import type { Delivery, Endpoint, PaymentDelivery } from "#proto/webhook/v1/webhook_pb.ts";
 import { payloadOf, payloadSchema } from "./event.ts";
 import {
   component,
   enumSchema,
   environmentSchema,
-  environmentText,
   idSchema,
-  numberOf,
-  optionalField,
   secretSchema,
   textSchema,
   timeSchema,
-  timeText,
-  timeTextOf,
 } from "./parts/field.ts";
+import { present } from "./parts/present.ts";
 
 export const endpointStatuses = ["active", "disabled"] as const;
 
@@ -117,16 +106,8 @@ export const RetryRunJson = component(
   }),
 );
 
-export function presentEndpoint(wire: Endpoint | undefined): Static<typeof EndpointJson> {
-  if (!wire) throw new Error("the endpoint is missing");
-  return {
-    id: wire.id,
-    url: wire.url,
-    ...optionalField("description", wire.description),
-    event_types: wire.eventTypes,
-    environment: environmentText(wire.environment),
-    status: endpointStatus(wire.status),
-  };
+export function presentEndpoint(endpoint: Endpoint | undefined): Static<typeof EndpointJson> {
+  return present(EndpointJson, endpoint);
 }
 
 export function presentEndpointWithSecret(answer: {
@@ -136,75 +117,19 @@ export function presentEndpointWithSecret(answer: {
   return { ...presentEndpoint(answer.endpoint), signing_secret: answer.signingSecret };
 }
 
-/** @throws for a status that is not in the contract. */
-function endpointStatus(text: string): (typeof endpointStatuses)[number] {
-  const status = endpointStatuses.find((known) => known === text);
-  if (!status) throw new Error("unknown endpoint status");
-  return status;
-}
-
 export function presentDelivery(delivery: Delivery): Static<typeof DeliveryJson> {
-  return {
-    id: delivery.id,
-    event_type: delivery.eventType,
-    attempts: delivery.attempts,
-    delivered: delivery.delivered,
-    failed: delivery.failed,
-    status_code: delivery.statusCode,
-    ...optionalField("last_error", delivery.lastError),
-    ...optionalField("next_attempt_at", timeText(delivery.nextAttemptAt)),
-    payload: payloadOf(delivery.payload),
-    created_at: timeTextOf(delivery.createdAt),
-  };
+  return present(DeliveryJson, delivery, { payload: payloadOf(delivery.payload) });
 }
 
-export function presentDeliveryWithAttempts(answer: {
-  delivery?: Delivery | undefined;
-  attempts: readonly Attempt[];
-}): Static<typeof DeliveryWithAttempts> {
-  if (!answer.delivery) throw new Error("the delivery is missing");
-  return { ...presentDelivery(answer.delivery), attempt_log: answer.attempts.map(presentAttempt) };
-}
-
-function presentAttempt(attempt: Attempt): Static<typeof AttemptJson> {
-  return {
-    started_at: timeTextOf(attempt.startedAt),
-    trigger: attempt.trigger,
-    status_code: attempt.statusCode,
-    ...optionalField("error_code", attempt.errorCode),
-    duration_ms: attempt.durationMs,
-    dns_ms: attempt.dnsMs,
-    connect_ms: attempt.connectMs,
-    tls_ms: attempt.tlsMs,
-    first_byte_ms: attempt.firstByteMs,
-    ...optionalField("response_snippet", attempt.responseSnippet),
-  };
+export function presentDeliveryWithAttempts({
+  delivery,
+  attempts,
+}: GetDeliveryResponse): Static<typeof DeliveryWithAttempts> {
+  if (!delivery) throw new Error("the delivery is missing");
+  return { ...presentDelivery(delivery), attempt_log: attempts.map((attempt) => present(AttemptJson, attempt)) };
 }
 
 export function presentPaymentDelivery(sent: PaymentDelivery): Static<typeof PaymentDeliveryJson> {
   if (!sent.delivery) throw new Error("the delivery is missing");
   return { ...presentDelivery(sent.delivery), endpoint_id: sent.endpointId };
-}
-
-export function presentEndpointHealth(health: GetEndpointHealthResponse): Static<typeof EndpointHealthJson> {
-  return {
-    delivered: numberOf(health.delivered),
-    failed: numberOf(health.failed),
-    pending: numberOf(health.pending),
-    attempts: numberOf(health.attempts),
-    failed_attempts: numberOf(health.failedAttempts),
-    ...optionalField("oldest_pending_at", timeText(health.oldestPendingAt)),
-  };
-}
-
-export function presentRetryRun(run: RetryRun | undefined): Static<typeof RetryRunJson> {
-  if (!run) throw new Error("the run is missing");
-  return {
-    id: run.id,
-    endpoint_id: run.endpointId,
-    status: run.status === "finished" ? "finished" : "running",
-    total: numberOf(run.total),
-    queued: numberOf(run.queued),
-    created_at: timeTextOf(run.createdAt),
-  };
 }

@@ -6,10 +6,11 @@ import { type GatewayContext, merchantRoute } from "../auth/auth.ts";
 import { ApiError } from "../failures.ts";
 import { displayLine } from "../http/display-text.ts";
 import { moment } from "../http/own-formats.ts";
-import { ApiKeyJson, NewApiKey, presentApiKey, presentNewApiKey } from "../json/api-key.ts";
+import { ApiKeyJson, NewApiKey, presentNewApiKey } from "../json/api-key.ts";
 import { component, environmentSchema, idSchema } from "../json/parts/field.ts";
 import { assertOwnEnvironment } from "../json/parts/input.ts";
 import { pageJson, pageQuery, pageSchema } from "../json/parts/list.ts";
+import { present } from "../json/parts/present.ts";
 import { momentOf } from "../json/parts/time-bound.ts";
 import { scopes } from "../operation.ts";
 import type { Peers } from "../peers.ts";
@@ -91,7 +92,11 @@ export function apiKeyRoutes(context: GatewayContext, { apiKeys }: Pick<Peers, "
     async ({ principal: { merchantId, environment }, query: { limit, offset, after = "" } }) => {
       const wanted = { limit, offset: BigInt(offset), afterId: after };
       const answer = await apiKeys.listApiKeys({ merchantId, environment, ...wanted });
-      return pageJson(answer.apiKeys.map(presentApiKey), Number(answer.offset), answer.total);
+      return pageJson(
+        answer.apiKeys.map((each) => present(ApiKeyJson, each)),
+        Number(answer.offset),
+        answer.total,
+      );
     },
   );
   createKey(context, apiKeys);
@@ -152,7 +157,7 @@ function changeKey(context: GatewayContext, apiKeys: Peers["apiKeys"]): void {
       const limit = { apiKeyId: params.id, allowedIps: { ranges: body.allowed_ips } };
       const { apiKey } = await translateRefusal(apiKeys.limitApiKey({ merchantId, environment, ...limit }));
       if (!apiKey) throw new Error("the record of the key is missing");
-      return presentApiKey(apiKey);
+      return present(ApiKeyJson, apiKey);
     },
   );
   merchantRoute(

@@ -2,9 +2,10 @@
 import { Type } from "typebox";
 import { invalid } from "#platform/values/failure.ts";
 import { type GatewayContext, merchantRoute } from "../auth/auth.ts";
-import { ConnectorJson, presentConnector, surfaces } from "../json/connector.ts";
+import { ConnectorJson, surfaces } from "../json/connector.ts";
 import { component, enumSchema, idSchema } from "../json/parts/field.ts";
 import { dataSchema } from "../json/parts/list.ts";
+import { present } from "../json/parts/present.ts";
 import type { Peers } from "../peers.ts";
 
 const tag = "Connectors";
@@ -42,7 +43,9 @@ export function connectorRoutes(context: GatewayContext, { connectors }: Pick<Pe
       response: dataSchema(ConnectorJson),
     },
     async ({ principal: { merchantId, environment } }) => ({
-      data: (await connectors.listConnectors({ merchantId, environment })).connectors.map(presentConnector),
+      data: (await connectors.listConnectors({ merchantId, environment })).connectors.map((each) =>
+        present(ConnectorJson, each),
+      ),
     }),
   );
   merchantRoute(
@@ -72,7 +75,7 @@ export function connectorRoutes(context: GatewayContext, { connectors }: Pick<Pe
         ...(selectedSurface !== undefined && { selectedSurface }),
         makeDefault,
       });
-      return presentConnector(connector);
+      return present(ConnectorJson, connector);
     },
   );
 }

@@ -13,9 +13,10 @@ import {
   presentBranding,
   themes,
 } from "../json/branding.ts";
-import { MerchantJson, ProfileJson, presentMerchant, presentProfile } from "../json/merchant.ts";
+import { MerchantJson, ProfileJson, presentMerchant } from "../json/merchant.ts";
 import { component, enumSchema } from "../json/parts/field.ts";
 import { clearable, currencyInput, emailInput, emailOf, httpsUrlOf } from "../json/parts/input.ts";
+import { present } from "../json/parts/present.ts";
 import type { Peers } from "../peers.ts";
 
 const tag = "Merchant";
@@ -156,7 +157,7 @@ function changeProfile(context: GatewayContext, merchants: Peers["merchants"]): 
         ...(body.phone !== undefined && { phone: body.phone ?? "" }),
         ...(body.website !== undefined && { website: body.website ? httpsUrlOf("website", body.website) : "" }),
       });
-      return presentProfile(merchant);
+      return present(ProfileJson, merchant);
     },
   );
 }

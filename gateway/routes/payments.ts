@@ -14,15 +14,9 @@ import {
   searchOf,
 } from "../json/parts/input.ts";
 import { assertOrder, pageOf, pageQueryOf, pageSchema, windowOf } from "../json/parts/list.ts";
+import { present } from "../json/parts/present.ts";
 import { capturedBoundQuery, capturedBounds, timeBoundQuery, timeBounds } from "../json/parts/time-bound.ts";
-import {
-  captureMethodInput,
-  PaymentItem,
-  PaymentJson,
-  paymentStatusText,
-  presentPayment,
-  presentPaymentItem,
-} from "../json/payment.ts";
+import { captureMethodInput, PaymentItem, PaymentJson, paymentStatusText, presentPayment } from "../json/payment.ts";
 import { strict } from "../operation.ts";
 import type { Peers } from "../peers.ts";
 
@@ -133,7 +127,11 @@ export function paymentRoutes(
         connector: query.connector ?? "",
         ...capturedBounds(query),
       });
-      return pageOf(answer.payments.map(presentPaymentItem), query, answer);
+      return pageOf(
+        answer.payments.map((each) => present(PaymentItem, each)),
+        query,
+        answer,
+      );
     },
   );
   merchantRoute(

@@ -5,8 +5,9 @@ import { displayText } from "../http/display-text.ts";
 import { keyOrOwn, markReplay } from "../idempotency.ts";
 import { amountSchema, component, enumSchema, idSchema } from "../json/parts/field.ts";
 import { pageOf, pageQueryOf, pageSchema, windowOf } from "../json/parts/list.ts";
+import { present } from "../json/parts/present.ts";
 import { timeBoundQuery, timeBounds } from "../json/parts/time-bound.ts";
-import { presentRefundItem, presentRefundResult, RefundItem, RefundResult, refundStatuses } from "../json/refund.ts";
+import { presentRefundResult, RefundItem, RefundResult, refundStatuses } from "../json/refund.ts";
 import { strict } from "../operation.ts";
 import type { Peers } from "../peers.ts";
 
@@ -65,7 +66,11 @@ export function refundRoutes(context: GatewayContext, { payments }: Pick<Peers, 
     },
     async ({ principal: { merchantId, environment }, params, query }) => {
       const answer = await payments.listRefunds({ merchantId, environment, paymentId: params.id, ...windowOf(query) });
-      return pageOf(answer.refunds.map(presentRefundItem), query, answer);
+      return pageOf(
+        answer.refunds.map((each) => present(RefundItem, each)),
+        query,
+        answer,
+      );
     },
   );
   merchantRoute(
@@ -87,7 +92,11 @@ export function refundRoutes(context: GatewayContext, { payments }: Pick<Peers, 
       const { status = "", payment_id: paymentId = "" } = query;
       const input = { merchantId, environment, paymentId, status, ...timeBounds(query), ...windowOf(query) };
       const answer = await payments.listRefunds(input);
-      return pageOf(answer.refunds.map(presentRefundItem), query, answer);
+      return pageOf(
+        answer.refunds.map((each) => present(RefundItem, each)),
+        query,
+        answer,
+      );
     },
   );
   merchantRoute(
@@ -107,7 +116,7 @@ export function refundRoutes(context: GatewayContext, { payments }: Pick<Peers, 
     },
     async ({ principal: { merchantId, environment }, params }) => {
       const { refund } = await payments.getRefund({ merchantId, environment, refundId: params.id });
-      return presentRefundItem(refund);
+      return present(RefundItem, refund);
     },
   );
 }

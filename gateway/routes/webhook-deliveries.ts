@@ -7,6 +7,7 @@ import { moment } from "../http/own-formats.ts";
 import { component, enumSchema, idSchema } from "../json/parts/field.ts";
 import { dataSchema } from "../json/parts/list.ts";
 import { afterQuery, logPage, pageAfter } from "../json/parts/log-page.ts";
+import { present } from "../json/parts/present.ts";
 import { momentOf } from "../json/parts/time-bound.ts";
 import {
   DeliveryJson,
@@ -15,9 +16,7 @@ import {
   PaymentDeliveryJson,
   presentDelivery,
   presentDeliveryWithAttempts,
-  presentEndpointHealth,
   presentPaymentDelivery,
-  presentRetryRun,
   RetryRunJson,
 } from "../json/webhook.ts";
 import { strict } from "../operation.ts";
@@ -137,7 +136,8 @@ function readHealth(context: GatewayContext, webhooks: Peers["webhooks"]): void 
       errors: ["not_found"],
     },
     async ({ principal: { merchantId, environment }, params, query }) =>
-      presentEndpointHealth(
+      present(
+        EndpointHealthJson,
         await webhooks.getEndpointHealth({
           merchantId,
           environment,
@@ -253,7 +253,8 @@ function retryFailed(context: GatewayContext, webhooks: Peers["webhooks"]): void
     },
     async ({ principal: { merchantId, environment }, params, body }) => {
       const since = momentOf("since", body.since);
-      return presentRetryRun(
+      return present(
+        RetryRunJson,
         (await webhooks.retryFailedDeliveries({ merchantId, environment, endpointId: params.id, since })).run,
       );
     },
@@ -276,7 +277,7 @@ function retryFailed(context: GatewayContext, webhooks: Peers["webhooks"]): void
     async ({ principal: { merchantId, environment }, params }) => {
       const { run } = await webhooks.getRetryRun({ merchantId, environment, runId: params.run_id });
       if (run?.endpointId !== params.id) throw new Failure("NOT_FOUND");
-      return presentRetryRun(run);
+      return present(RetryRunJson, run);
     },
   );
 }

@@ -100,7 +100,7 @@ test("finds id and secret in links that mail programs, chats and people have cha
       assert.equal(secretIn(link, id), secret, link);
     }
   }
-  assert.equal(secretIn(`/c/${id}#${secret.slice(0, -1)}`, id), undefined, "a part of it");
+  assert.equal(secretIn(`/c/${id}#${secret.slice(0, -1)}`, id), undefined, "an incomplete secret");
   assert.equal(secretIn(`/c/${id}#${secret}`, id.replace("x4z", "x40")), undefined, "another session's");
   assert.equal(sessionIdIn("/c/cs_x"), "");
 });

@@ -1,14 +1,13 @@
-// What a buyer does on the hosted page and what a test asks of it, in the words of both.
-import type { Locator, Page } from "playwright-core";
+// Actions of a buyer on the hosted page, and reads of its state.
+import type { FrameLocator, Locator, Page } from "playwright-core";
 import type { StackInfo } from "../../deploy/local/stack-file.ts";
 import { type Answer, api } from "../harness/api.ts";
 import type { TestMerchant } from "../harness/merchant.ts";
 
-/** A session with its link. */
 export interface Order {
   readonly id: string;
   readonly secret: string;
-  /** The hosted page, secret in the fragment. */
+  /** The hosted page with the secret in the fragment. */
   readonly link: string;
   readonly answer: Answer;
 }
@@ -23,7 +22,6 @@ export function confirmOrder(stack: StackInfo, { id, secret }: Order): Promise<A
   return api(stack.gateway).post(`/v1/checkout/${id}/confirm?secret=${secret}`);
 }
 
-/** Every payment that the merchant took for anything, newest first. */
 export async function paymentsOf(merchant: TestMerchant): Promise<readonly unknown[]> {
   return (await merchant.api.get("/v1/payments?limit=200")).expect(200).list("data");
 }
@@ -32,7 +30,6 @@ export function payButton(page: Page): Locator {
   return page.getByRole("button", { name: /^Pay / });
 }
 
-/** The screen's heading, once it is there. */
 export async function seeScreen(page: Page, heading: string | RegExp): Promise<void> {
   await page.getByRole("heading", { name: heading }).waitFor();
 }
@@ -41,10 +38,13 @@ export async function formReady(page: Page): Promise<void> {
   await page.locator('.pay-view[data-state="ready"]').waitFor();
 }
 
-/** Types a card as a buyer does, into the processor's frame. */
+/** Types a card into the processor's frame. */
 export async function typeCard(page: Page, number: string): Promise<void> {
   await formReady(page);
-  const form = page.frameLocator("iframe");
+  await fillCard(page.frameLocator("iframe"), number);
+}
+
+export async function fillCard(form: FrameLocator | Page, number: string): Promise<void> {
   await form.locator("#number").fill(number);
   await form.locator("#expiry").fill("12 / 40");
   await form.locator("#cvc").fill("123");
@@ -55,7 +55,7 @@ export async function payWith(page: Page, number: string): Promise<void> {
   await payButton(page).click();
 }
 
-/** Picks a test card of the page's own list and pays. */
+/** Selects a test card in the page's list and pays. */
 export async function payWithTestCard(page: Page, number: string): Promise<void> {
   await formReady(page);
   const row = page.locator(`[data-card="${number}"]`);

@@ -1,38 +1,19 @@
-// The docs in a real browser: they open on their title, are found by the search, show code in the reader's language,
-// are read without a script, and let operations be tried on a local stack with a sandbox key alone.
+// The docs in a real browser: layout, search, languages of code samples, reading without scripts, and "Try it" on a local
+// stack.
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
-import { createRequire } from "node:module";
 import { dirname, join } from "node:path";
 import type { Page } from "playwright-core";
 import { shopScript } from "../../deploy/local/services.ts";
-import type { StackInfo } from "../../deploy/local/stack-file.ts";
 import { ownGateway } from "../contract/own-gateway.ts";
-import { browserSuite, desktop, phone } from "../harness/browser.ts";
-import { freshMerchant, type TestMerchant } from "../harness/merchant.ts";
-import { stack } from "../harness/stack.ts";
-import { suite } from "../harness/suite.ts";
+import { desktop, phone } from "../harness/browser.ts";
+import { pageSuite, violations } from "./page-suite.ts";
 
-const test = suite("docs", { timeoutMs: 120_000, hookTimeoutMs: 120_000 });
-const inBrowser = browserSuite(test);
-const axe = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
-let running: StackInfo;
-let merchant: TestMerchant;
+const { test, inBrowser, site } = pageSuite("docs");
 
-test.before(async () => {
-  running = await stack();
-  merchant = await freshMerchant(running);
-});
-
-const open = (page: Page, path: string, gateway = running.gateway) => page.goto(`${gateway}${path}`);
+const open = (page: Page, path: string, gateway = site.stack.gateway) => page.goto(`${gateway}${path}`);
 const shown = (page: Page, language: string) =>
   page.locator(`#createCheckoutSession ~ .shows figure[data-lang="${language}"]`).isVisible();
-
-async function violations(page: Page): Promise<string[]> {
-  await page.evaluate(axe);
-  return await page.evaluate(`axe.run(document).then(({ violations }) =>
-    violations.map(({ id, nodes }) => id + ": " + nodes.map(({ html }) => html).join(" ")))`);
-}
 
 const variants = [
   ["phone", { viewport: phone }],
@@ -40,13 +21,13 @@ const variants = [
   ["desktop", { viewport: desktop }],
   ["desktop, dark", { viewport: desktop, colorScheme: "dark" }],
 ] as const;
-// Dark has other colours, which two pages have all of.
+// These two pages contain all dark colours.
 const inDark = ["/docs/webhooks", "/docs/api/payments"];
 const kinds = [...inDark, "/", "/docs", "/docs/api/errors", "/docs/test-cards", "/docs/node", "/docs/nope"];
 
 for (const [variant, options] of variants) {
   inBrowser(
-    `axe finds nothing on any kind of page, and none is wider than the screen: ${variant}`,
+    `pages have no axe violations and fit the screen: ${variant}`,
     async ({ page }) => {
       for (const path of "colorScheme" in options ? inDark : kinds) {
         await open(page, path);
@@ -59,7 +40,7 @@ for (const [variant, options] of variants) {
   );
 }
 
-inBrowser("on a phone a page opens on its title, and the menu opens and closes without a script", async ({ page }) => {
+inBrowser("on a phone a page opens at its title, and the menu works without scripts", async ({ page }) => {
   await page.route("**/*.js", (route) => route.abort());
   await open(page, "/docs/webhooks");
   const title = await page.getByRole("heading", { level: 1, name: "Webhooks" }).boundingBox();
@@ -73,7 +54,7 @@ inBrowser("on a phone a page opens on its title, and the menu opens and closes w
 });
 
 inBrowser(
-  "without a script every language is there to read, each with its name, and no button that does nothing",
+  "without scripts all languages are visible with their names, and there are no dead buttons",
   async ({ page }) => {
     await open(page, "/docs/api/checkout-sessions");
     for (const language of ["curl", "node", "python"]) assert.ok(await shown(page, language), language);
@@ -84,7 +65,7 @@ inBrowser(
 );
 
 inBrowser(
-  "the language that is chosen is shown on every page, and remembered",
+  "remembers the chosen language for every page",
   async ({ page, context }) => {
     await open(page, "/docs/api/checkout-sessions");
     assert.deepEqual([await shown(page, "curl"), await shown(page, "python")], [true, false]);
@@ -100,7 +81,7 @@ inBrowser(
 );
 
 inBrowser(
-  "a copy button copies what is shown",
+  "a copy button copies the shown code",
   async ({ page }) => {
     await open(page, "/docs/quickstart");
     const figure = page.locator("figure.code").filter({ hasText: "npm start" }).first();
@@ -113,7 +94,7 @@ inBrowser(
 );
 
 inBrowser(
-  "the search is loaded when it is opened, finds operations, codes and guides, and leads there by the keyboard",
+  "the search loads on demand, finds operations, codes and guides, and works by keyboard",
   async ({ page }) => {
     const requested: string[] = [];
     page.on("request", (request) => requested.push(new URL(request.url()).pathname));
@@ -143,13 +124,13 @@ inBrowser(
 );
 
 inBrowser(
-  "on a desktop the pages stand at the left, the one that is open is marked, and a heading is a link to itself",
+  "on a desktop the navigation marks the current page, and headings link to themselves",
   async ({ page }) => {
     await open(page, "/");
     await page.getByRole("link", { name: "All pages" }).click();
     const menu = page.getByRole("navigation", { name: "All pages" });
     for (const name of ["Changelog", "Versions", "Rate limits", "Webhooks"]) {
-      await menu.getByRole("link", { name, exact: true }).first().click(); // the reference comes behind the guides
+      await menu.getByRole("link", { name, exact: true }).first().click(); // guides come before the reference
       await page.getByRole("heading", { level: 1, name }).waitFor();
       assert.equal(await menu.locator("[aria-current=page]").innerText(), name);
       const [menuBox, article] = [await menu.boundingBox(), await page.locator("article").boundingBox()];
@@ -162,13 +143,13 @@ inBrowser(
     await page.goto("about:blank");
     await page.goto(address);
     const box = await heading.boundingBox();
-    assert.ok(box && box.y >= 0 && box.y < desktop.height, "its address opens there");
+    assert.ok(box && box.y >= 0 && box.y < desktop.height, "the URL opens at the heading");
   },
   { viewport: desktop },
 );
 
 inBrowser(
-  "the webhooks guide has a verifier in five languages and every retry; an operation has its answer, error and card",
+  "the webhooks guide has verifiers in five languages and all retries; an operation has response, error and card",
   async ({ page }) => {
     await open(page, "/docs/webhooks");
     const group = page.locator('.group[data-has="node python php go ruby"]');
@@ -194,7 +175,7 @@ inBrowser(
   { viewport: desktop },
 );
 
-inBrowser("what the docs show of the demo shop is the program that npm start runs", async ({ page }) => {
+inBrowser("shows the code of the demo shop that npm start runs", async ({ page }) => {
   await open(page, "/docs/samples");
   const shown = await page.locator("figure.code").allInnerTexts();
   for (const file of ["server.mjs", "orders.mjs", "public/order.js"]) {
@@ -206,7 +187,7 @@ inBrowser("what the docs show of the demo shop is the program that npm start run
   }
 });
 
-inBrowser("an address of the reference when it was one page leads to its place", async ({ page }) => {
+inBrowser("redirects old URLs of the one-page reference", async ({ page }) => {
   await open(page, "/docs#createRefund");
   await page.waitForURL("**/docs/api/refunds#createRefund");
   await open(page, "/docs#not_found");
@@ -214,7 +195,7 @@ inBrowser("an address of the reference when it was one page leads to its place",
 });
 
 inBrowser(
-  "on a local stack an operation is tried with a pasted sandbox key, which is kept nowhere",
+  "tries an operation on a local stack with a pasted sandbox key that is not stored",
   async ({ page, context }) => {
     await open(page, "/docs/api/checkout-sessions");
     const section = page.locator("section", { has: page.locator("#createCheckoutSession") });
@@ -222,18 +203,18 @@ inBrowser(
     const key = section.getByLabel("Sandbox API key");
     await key.fill("sk_live_0123456789");
     await section.getByRole("button", { name: "Send POST" }).click();
-    await section.getByText("Live keys are not taken here").waitFor();
+    await section.getByText("Live keys are not accepted here").waitFor();
     const sent: string[] = [];
     page.on("request", (request) => sent.push(new URL(request.url()).host));
-    await key.fill(merchant.apiKey);
+    await key.fill(site.merchant.apiKey);
     await section.getByRole("button", { name: "Send POST" }).click();
     await section.getByText(/^201 · req_/).waitFor();
-    const answer = section.getByRole("group", { name: "Answer", exact: true });
+    const answer = section.getByRole("group", { name: "Response", exact: true });
     assert.match((await answer.last().textContent()) ?? "", /"checkout_url": /);
-    assert.deepEqual([...new Set(sent)], [new URL(running.gateway).host]);
+    assert.deepEqual([...new Set(sent)], [new URL(site.stack.gateway).host]);
     assert.deepEqual(await violations(page), []);
     const kept = await page.evaluate("JSON.stringify([{ ...localStorage }, { ...sessionStorage }, document.cookie])");
-    assert.ok(!String(kept).includes(merchant.apiKey) && (await context.cookies()).length === 0);
+    assert.ok(!String(kept).includes(site.merchant.apiKey) && (await context.cookies()).length === 0);
     await page.reload();
     await section.getByText("Try it on this stack").click();
     assert.equal(await section.getByLabel("Sandbox API key").inputValue(), "");
@@ -242,9 +223,9 @@ inBrowser(
 );
 
 inBrowser(
-  "elsewhere nothing can be tried: neither where the gateway is no local stack's nor under another name",
+  "does not offer to try operations without a local stack or under another host name",
   async ({ page }) => {
-    const other = await ownGateway(running);
+    const other = await ownGateway(site.stack);
     try {
       const stackResponse = page.waitForResponse("**/docs/stack.json");
       await open(page, "/docs/api/checkout-sessions", other.gateway);
@@ -258,7 +239,7 @@ inBrowser(
     page.on("request", (request) => paths.push(new URL(request.url()).pathname));
     await page.route("http://docs.example/**", async (route) => {
       const { pathname } = new URL(route.request().url());
-      await route.fulfill({ response: await route.fetch({ url: `${running.gateway}${pathname}` }) });
+      await route.fulfill({ response: await route.fetch({ url: `${site.stack.gateway}${pathname}` }) });
     });
     await open(page, "/docs/api/checkout-sessions", "http://docs.example");
     await page.waitForLoadState("networkidle");

@@ -1,40 +1,27 @@
-// The e-mail on the hosted page: asked for where the merchant wants it and the session has none, given before anything
-// is paid, and never in the way of a payment that needs none.
+// The e-mail field of the hosted page: shown if the merchant wants it and the session has no e-mail, saved before the
+// payment, and never blocking a payment if optional.
 import assert from "node:assert/strict";
 import type { Page } from "playwright-core";
-import type { StackInfo } from "../../deploy/local/stack-file.ts";
-import { browserSuite } from "../harness/browser.ts";
 import { eventually } from "../harness/eventually.ts";
-import { freshMerchant, type TestMerchant } from "../harness/merchant.ts";
 import { cards } from "../harness/pay.ts";
-import { stack } from "../harness/stack.ts";
-import { suite } from "../harness/suite.ts";
 import { formReady, newOrder, type Order, payButton, seeScreen, typeCard } from "./buyer.ts";
+import { pageSuite } from "./page-suite.ts";
 
-const test = suite("the buyer's e-mail on the page", { timeoutMs: 60_000, hookTimeoutMs: 120_000 });
-const inBrowser = browserSuite(test);
-let running: StackInfo;
-let merchant: TestMerchant;
-
-test.before(async () => {
-  running = await stack();
-  merchant = await freshMerchant(running);
-});
-
+const { test, inBrowser, site } = pageSuite("e-mail field", { timeoutMs: 60_000 });
 const ask = async (mode: string) =>
-  (await merchant.api.patch("/v1/merchants/me/branding", { email_field: mode })).expect(200);
+  (await site.merchant.api.patch("/v1/merchants/me/branding", { email_field: mode })).expect(200);
 const emailOf = async ({ id }: Order) =>
-  (await merchant.api.get(`/v1/checkout-sessions/${id}`)).expect(200).at("customer_email");
+  (await site.merchant.api.get(`/v1/checkout-sessions/${id}`)).expect(200).at("customer_email");
 const field = (page: Page) => page.getByRole("textbox", { name: /^E-mail/ });
 
 async function opened(page: Page, change: Record<string, unknown> = {}): Promise<Order> {
-  const order = await newOrder(merchant, change);
+  const order = await newOrder(site.merchant, change);
   await page.goto(order.link);
   await formReady(page);
   return order;
 }
 
-inBrowser("nobody is asked unless the merchant says so, nor where the session has an e-mail", async ({ page }) => {
+inBrowser("is hidden by default and if the session has an e-mail", async ({ page }) => {
   await ask("hidden");
   await opened(page);
   assert.equal(await field(page).count(), 0);
@@ -43,7 +30,7 @@ inBrowser("nobody is asked unless the merchant says so, nor where the session ha
   assert.equal(await field(page).count(), 0);
 });
 
-inBrowser("one that may stay empty stays empty; one that is typed is there before the payment", async ({ page }) => {
+inBrowser("an optional e-mail may stay empty and is saved before the payment", async ({ page }) => {
   await ask("optional");
   const silent = await opened(page);
   await typeCard(page, cards.succeeds);
@@ -63,7 +50,7 @@ inBrowser("one that may stay empty stays empty; one that is typed is there befor
   assert.equal(atPayment, "ada@example.com");
 });
 
-inBrowser("without the one that is needed nothing is sent, and the field says why", async ({ page }) => {
+inBrowser("a missing or invalid required e-mail sends nothing and shows the problem", async ({ page }) => {
   await ask("required");
   const order = await opened(page);
   await typeCard(page, cards.succeeds);
@@ -77,7 +64,7 @@ inBrowser("without the one that is needed nothing is sent, and the field says wh
     assert.equal(await page.evaluate("document.activeElement?.id"), "email");
   }
   assert.equal(isSent, false);
-  await field(page).fill("ada@localhost"); // the browser takes it, the service does not
+  await field(page).fill("ada@localhost"); // accepted by the browser but not by the service
   await payButton(page).click();
   await page.getByText("Enter a valid e-mail address.").waitFor();
   await field(page).fill("ada@example.com");
@@ -86,7 +73,7 @@ inBrowser("without the one that is needed nothing is sent, and the field says wh
   assert.equal(await emailOf(order), "ada@example.com");
 });
 
-inBrowser("a later one counts, also from another tab; a decline in between keeps it", async ({ page, context }) => {
+inBrowser("the latest e-mail wins across tabs and declines", async ({ page, context }) => {
   await ask("required");
   const order = await opened(page);
   const other = await context.newPage();
@@ -107,23 +94,20 @@ inBrowser("a later one counts, also from another tab; a decline in between keeps
   assert.equal(await emailOf(order), "last@example.com");
 });
 
-inBrowser(
-  "while the service does not take it, who needs none pays all the same; who needs one is told",
-  async ({ page }) => {
-    await page.route("**/email?*", (route) => route.abort());
-    await ask("required");
-    await opened(page);
-    await typeCard(page, cards.succeeds);
-    await field(page).fill("ada@example.com");
-    await payButton(page).click();
-    await page.getByText("You seem to be offline").waitFor();
-    await ask("optional");
-    await opened(page);
-    await typeCard(page, cards.succeeds);
-    await field(page).fill("ada@example.com");
-    await payButton(page).click();
-    await seeScreen(page, "Payment successful");
-  },
-);
+inBrowser("a failed save blocks the payment only if the e-mail is required", async ({ page }) => {
+  await page.route("**/email?*", (route) => route.abort());
+  await ask("required");
+  await opened(page);
+  await typeCard(page, cards.succeeds);
+  await field(page).fill("ada@example.com");
+  await payButton(page).click();
+  await page.getByText("You seem to be offline").waitFor();
+  await ask("optional");
+  await opened(page);
+  await typeCard(page, cards.succeeds);
+  await field(page).fill("ada@example.com");
+  await payButton(page).click();
+  await seeScreen(page, "Payment successful");
+});
 
 test.run();

@@ -1,5 +1,5 @@
-// The components of docs/frameworks.md and the element, on the packed npm package, bundled as a shop does and run in
-// its page: mounted twice, taken away in the middle of a payment, given another session.
+// The components of docs/frameworks.md and the custom element, bundled from the packed npm package and run in a shop's
+// page: remounted, removed during a payment, given another session.
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
 import { mkdir, readFile, rename, writeFile } from "node:fs/promises";
@@ -8,40 +8,27 @@ import { build, type Plugin } from "esbuild";
 import type { Page } from "playwright-core";
 import { compile } from "svelte/compiler";
 import { compileScript, parse } from "vue/compiler-sfc";
-import type { StackInfo } from "../../deploy/local/stack-file.ts";
 import { packSdk } from "../../deploy/pack/browser-sdk.ts";
-import { browserSuite } from "../harness/browser.ts";
 import { eventually } from "../harness/eventually.ts";
-import { freshMerchant, type TestMerchant } from "../harness/merchant.ts";
 import { cards } from "../harness/pay.ts";
-import { stack } from "../harness/stack.ts";
-import { suite } from "../harness/suite.ts";
 import { tempDir } from "../harness/temp-dir.ts";
-import { newOrder, type Order } from "./buyer.ts";
-import { type Shop, startShop } from "./shop/server.ts";
+import { fillCard, newOrder, type Order } from "./buyer.ts";
+import { pageSuite } from "./page-suite.ts";
 
-const test = suite("frameworks", { timeoutMs: 120_000, hookTimeoutMs: 120_000 });
-const inBrowser = browserSuite(test);
+const { test, inBrowser, site } = pageSuite("frameworks", { shop: [] });
 const root = join(import.meta.dirname, "../..");
 const samples = join(root, "gateway/docs/samples/frameworks");
-let running: StackInfo;
-let merchant: TestMerchant;
-let shop: Shop;
 let folder: string;
 
 test.before(async () => {
-  running = await stack();
-  merchant = await freshMerchant(running);
-  shop = await startShop(running, merchant);
   folder = await tempDir("frameworks");
   const scope = join(folder, "node_modules/@tollbooth");
   await mkdir(scope, { recursive: true });
   execFileSync("tar", ["-xzf", await packSdk(folder), "-C", scope]);
   await rename(join(scope, "package"), join(scope, "checkout-js"));
 });
-test.after(() => shop?.close());
 
-/** Each defines `show(secret)`, which null takes away, and keeps what its shop heard in `paid`. */
+/** Each defines `show(secret)`, where null removes the component, and records paid ids in `paid`. */
 const shops = {
   react: `import { StrictMode } from "react"; import { createRoot } from "react-dom/client";
     import { Checkout } from "${samples}/checkout.jsx";
@@ -78,7 +65,7 @@ const shops = {
     };`,
 } as const;
 
-/** Compiles the components of Vue and Svelte, as their own plugins do. */
+/** Compiles Vue and Svelte components. */
 const components: Plugin = {
   name: "components",
   setup({ onLoad }) {
@@ -98,7 +85,7 @@ const bundles = new Map<string, Promise<string>>();
 
 async function bundle(name: keyof typeof shops): Promise<string> {
   const entry = join(folder, `${name}.jsx`);
-  const src = JSON.stringify(`${running.gateway}/js/v1/checkout.js`);
+  const src = JSON.stringify(`${site.stack.gateway}/js/v1/checkout.js`);
   await writeFile(entry, `${shops[name]}`.replace(/\bsrc=\{src\}/, `src={${src}}`));
   const shopOfSvelte = `<script>import Checkout from "${samples}/checkout.svelte"; let { src, secret, onpaid } = $props();</script>
     {#if $secret}<Checkout {src} sessionSecret={$secret} {onpaid} />{/if}`;
@@ -119,40 +106,33 @@ async function bundle(name: keyof typeof shops): Promise<string> {
   return made.outputFiles[0]?.text ?? "";
 }
 
-/** The shop's page with the component in it, and how often each session was read. */
+/** Opens the shop's page with the component. @returns the number of reads of a session */
 async function openShop(page: Page, name: keyof typeof shops): Promise<(order: Order) => number> {
   const making = bundles.get(name) ?? bundle(name);
   bundles.set(name, making);
   const body = await making;
-  await page.route(`${shop.url}/app.js`, (route) => route.fulfill({ contentType: "text/javascript", body }));
+  await page.route(`${site.shop.url}/app.js`, (route) => route.fulfill({ contentType: "text/javascript", body }));
   const reads: string[] = [];
   page.on("request", (request) => request.method() === "GET" && reads.push(new URL(request.url()).pathname));
-  await page.goto(`${shop.url}/bare`);
+  await page.goto(`${site.shop.url}/bare`);
   await page.addScriptTag({ url: "/app.js" });
   return ({ id }) => reads.filter((path) => path === `/v1/checkout/${id}`).length;
 }
 
 const show = (page: Page, order?: Order) => page.evaluate(`show(${JSON.stringify(order?.secret ?? null)})`);
 
-async function typeCard(page: Page, number: string): Promise<void> {
-  const form = page.frameLocator("#one iframe");
-  await form.locator("#number").fill(number);
-  await form.locator("#expiry").fill("12 / 40");
-  await form.locator("#cvc").fill("123");
-}
-
 for (const name of Object.keys(shops) as (keyof typeof shops)[]) {
-  inBrowser(`${name}: one form for a session, another for the next, and it is paid once`, async ({ page }) => {
+  inBrowser(`${name}: replaces the form for another session, which is paid once`, async ({ page }) => {
     const readsOf = await openShop(page, name);
-    const [first, second] = [await newOrder(merchant), await newOrder(merchant, { amount: 2_000 })];
+    const [first, second] = [await newOrder(site.merchant), await newOrder(site.merchant, { amount: 2_000 })];
     await show(page, first);
     await page.getByRole("button", { name: "Pay €10.50", disabled: false }).waitFor();
-    assert.equal(readsOf(first), 1, "a mount that was taken back at once has asked for nothing");
+    assert.equal(readsOf(first), 1, "a mount that was undone at once reads nothing");
     assert.equal(await page.locator("iframe").count(), 1);
     await show(page, second);
     await page.getByRole("button", { name: "Pay €20.00", disabled: false }).waitFor();
     assert.equal(await page.locator("iframe").count(), 1);
-    await typeCard(page, cards.succeeds);
+    await fillCard(page.frameLocator("#one iframe"), cards.succeeds);
     await page.getByRole("button", { name: "Pay €20.00" }).click();
     await page.getByText("Thank you.").waitFor();
     assert.deepEqual(await page.evaluate("paid"), [second.id.replace("cs_", "pay_")]);
@@ -160,35 +140,32 @@ for (const name of Object.keys(shops) as (keyof typeof shops)[]) {
     assert.equal(await page.locator("iframe").count(), 0);
   });
 
-  inBrowser(
-    `${name}: taken away in the middle of a payment, it shows what became of it when it comes back`,
-    async ({ page }) => {
-      await openShop(page, name);
-      const order = await newOrder(merchant);
-      await show(page, order);
-      await page.getByRole("button", { name: "Pay €10.50", disabled: false }).waitFor();
-      await typeCard(page, cards.succeeds);
-      const { promise: paid, resolve } = Promise.withResolvers<void>();
-      // The processor has the card, and its answer never comes.
-      await page.route("**/form/*/pay", async (route) => {
-        await route.fetch();
-        resolve();
-      });
-      await page.getByRole("button", { name: "Pay €10.50" }).click();
-      await paid;
-      await show(page);
-      await page.locator("iframe").waitFor({ state: "detached" });
-      const id = order.id.replace("cs_", "pay_");
-      await eventually("the processor to have told of the payment", async () => {
-        const payment = await merchant.api.get(`/v1/payments/${id}`);
-        return payment.expect(200).text("status") === "succeeded";
-      });
-      await show(page, order);
-      await page.getByText("Thank you.").waitFor();
-      assert.deepEqual(await page.evaluate("paid"), [id]);
-      assert.equal(await page.locator("iframe").count(), 0, "nothing is offered for a session that is paid");
-    },
-  );
+  inBrowser(`${name}: removed during a payment, it shows the result when it is mounted again`, async ({ page }) => {
+    await openShop(page, name);
+    const order = await newOrder(site.merchant);
+    await show(page, order);
+    await page.getByRole("button", { name: "Pay €10.50", disabled: false }).waitFor();
+    await fillCard(page.frameLocator("#one iframe"), cards.succeeds);
+    const { promise: paid, resolve } = Promise.withResolvers<void>();
+    // The processor has the card, but its response is lost.
+    await page.route("**/form/*/pay", async (route) => {
+      await route.fetch();
+      resolve();
+    });
+    await page.getByRole("button", { name: "Pay €10.50" }).click();
+    await paid;
+    await show(page);
+    await page.locator("iframe").waitFor({ state: "detached" });
+    const id = order.id.replace("cs_", "pay_");
+    await eventually("the processor's report of the payment", async () => {
+      const payment = await site.merchant.api.get(`/v1/payments/${id}`);
+      return payment.expect(200).text("status") === "succeeded";
+    });
+    await show(page, order);
+    await page.getByText("Thank you.").waitFor();
+    assert.deepEqual(await page.evaluate("paid"), [id]);
+    assert.equal(await page.locator("iframe").count(), 0, "nothing is offered for a session that is paid");
+  });
 }
 
 test.run();

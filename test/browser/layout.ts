@@ -1,8 +1,8 @@
-// Where the parts of the hosted page stand, as a test asks it.
+// Layout checks of the hosted page.
 import assert from "node:assert/strict";
 import type { Page } from "playwright-core";
 
-/** What the window cuts off at a side, or what would have to be scrolled to sideways; in the processor's frame, too. */
+/** Elements that are cut off or need horizontal scrolling, also in the processor's frame. */
 export async function cutOff(page: Page): Promise<string[]> {
   const found = await Promise.all(page.frames().map((frame) => frame.evaluate<string[]>(overflowScript)));
   return found.flat();
@@ -18,8 +18,8 @@ const overflowScript = `(() => {
 })()`;
 
 /**
- * The layout of every screen of a desktop: merchant and order in one half, the panel in the other, both in full
- * height. Where a language is written from right to left it is turned around.
+ * Checks the desktop layout: merchant and order in one half, the panel in the other, both in full height; mirrored for
+ * right-to-left languages.
  */
 export async function seeTwoHalves(page: Page, what: string): Promise<void> {
   const { width = 0, height = 0 } = page.viewportSize() ?? {};
@@ -37,6 +37,6 @@ export async function seeTwoHalves(page: Page, what: string): Promise<void> {
   for (const box of [merchant, ...(order ? [order] : [])]) {
     assert.ok(box.x + box.width <= half && box.x > half / 8, what);
   }
-  // An ended session tells no order.
+  // An ended session shows no order.
   if (order) assert.ok(Math.abs(merchant.x - order.x) < 1 && order.y > merchant.y, what);
 }

@@ -1,20 +1,20 @@
-// What is bought, line by line, and who sells it, on the hosted page: in the buyer's writing and currency, on the
-// smallest phone and on a desktop, and once more when it is paid. Pictures of it are under test/artifacts.
+// Line items and seller on the hosted page, in several scripts, currencies and sizes. Pictures are in test/artifacts.
 import assert from "node:assert/strict";
 import type { BrowserContextOptions, Page } from "playwright-core";
-import type { StackInfo } from "../../deploy/local/stack-file.ts";
-import { browserSuite, shoot } from "../harness/browser.ts";
-import { freshMerchant, type TestMerchant } from "../harness/merchant.ts";
+import { shoot } from "../harness/browser.ts";
 import { cards } from "../harness/pay.ts";
-import { stack } from "../harness/stack.ts";
-import { suite } from "../harness/suite.ts";
 import { formReady, newOrder, payWith, payWithTestCard, seeScreen } from "./buyer.ts";
+import { pageSuite } from "./page-suite.ts";
 
-const test = suite("lines on the page", { timeoutMs: 120_000, hookTimeoutMs: 120_000 });
-const inBrowser = browserSuite(test);
-let running: StackInfo;
-let merchant: TestMerchant;
-
+const { test, inBrowser, site } = pageSuite("line items", {
+  branding: {
+    display_name: "Lemon Books",
+    theme: "auto",
+    accent_color: "#0a7d4f",
+    terms_url: "https://lemonbooks.example/terms",
+    privacy_url: "https://lemonbooks.example/privacy",
+  },
+});
 const few = [
   { name: "Lemon cookbook, hardcover", quantity: 2, amount: 4_990 },
   { name: "Apron", quantity: 1, amount: 1_500 },
@@ -23,31 +23,17 @@ const few = [
 const many = Array.from({ length: 12 }, (_, i) => ({ name: `Print ${i + 1}`, quantity: i + 1, amount: 100 * (i + 1) }));
 const sumOf = (lines: readonly { amount: number }[]) => lines.reduce((sum, { amount }) => sum + amount, 0);
 const orderOf = (lines: typeof few, change: Record<string, unknown> = {}) =>
-  newOrder(merchant, { amount: sumOf(lines), line_items: lines, ...change });
+  newOrder(site.merchant, { amount: sumOf(lines), line_items: lines, ...change });
 
-test.before(async () => {
-  running = await stack();
-  merchant = await freshMerchant(running);
-  const branding = {
-    display_name: "Lemon Books",
-    theme: "auto",
-    accent_color: "#0a7d4f",
-    terms_url: "https://lemonbooks.example/terms",
-    privacy_url: "https://lemonbooks.example/privacy",
-  };
-  (await merchant.api.patch("/v1/merchants/me/branding", branding)).expect(200);
-});
-
-/** Each line as it is read, with its sum last. */
 const shownLines = (page: Page) => page.locator(".order .lines li, .order .lines-total").allInnerTexts();
 const flat = (texts: readonly string[]) => texts.map((text) => text.replace(/\s+/g, " ").trim());
 
-inBrowser("the order is listed with its discount and its total, before and after it is paid", async ({ page }) => {
+inBrowser("lists the order with discount and total before and after payment", async ({ page }) => {
   await page.goto((await orderOf(few)).link);
   await formReady(page);
   const wanted = ["Lemon cookbook, hardcover × 2 €49.90", "Apron €15.00", "10 % off -€6.49", "Total €58.41"];
   assert.deepEqual(flat(await shownLines(page)), wanted);
-  assert.equal(await page.locator(".lines details").count(), 0, "few are not folded");
+  assert.equal(await page.locator(".lines details").count(), 0, "a short list is not folded");
   await payWith(page, cards.succeeds);
   await seeScreen(page, "Payment successful");
   assert.deepEqual(flat(await shownLines(page)), wanted);
@@ -64,7 +50,7 @@ inBrowser("the order is listed with its discount and its total, before and after
   await shoot(receipt, "34-receipt-lines");
 });
 
-inBrowser("more than four lines are folded; a keyboard opens them", async ({ page }) => {
+inBrowser("folds more than four lines, and a keyboard opens them", async ({ page }) => {
   await page.goto((await orderOf(many)).link);
   await formReady(page);
   assert.equal(await page.getByText("Print 7").isVisible(), false);
@@ -74,7 +60,7 @@ inBrowser("more than four lines are folded; a keyboard opens them", async ({ pag
   assert.equal((await shownLines(page)).length, 13);
 });
 
-inBrowser("the seller and its terms stand at the Pay button, and open beside the form", async ({ context, page }) => {
+inBrowser("shows seller and terms, whose links open in a new tab", async ({ context, page }) => {
   await context.route("https://lemonbooks.example/**", (route) => route.fulfill({ body: "terms" }));
   await page.goto((await orderOf(few)).link);
   await formReady(page);
@@ -109,7 +95,7 @@ const variants: readonly (readonly [string, BrowserContextOptions])[] = [320, 39
   ]),
 );
 
-inBrowser.alone("nothing is cut off in any writing, on the smallest phone and on a desktop", async () => {
+inBrowser.alone("cuts nothing off in any script, on the smallest phone and on a desktop", async () => {
   for (const [locale, lines] of Object.entries(inWriting)) {
     const { link } = await orderOf(lines, { locale, currency: locale === "ja" ? "JPY" : "EUR" });
     for (const [variant, options] of variants) {

@@ -1,29 +1,19 @@
-// The order beside every screen, one layout for all of them, and the merchant's look from the first byte: legible in
-// every size and on every device that a buyer may have.
+// The hosted page's layout, branding and readability on every device.
 import assert from "node:assert/strict";
 import type { Page } from "playwright-core";
-import type { StackInfo } from "../../deploy/local/stack-file.ts";
 import { contrast } from "../../gateway/web/branding/contrast.ts";
 import { api } from "../harness/api.ts";
-import { browserSuite, desktop, phone } from "../harness/browser.ts";
+import { phone } from "../harness/browser.ts";
 import { eventually } from "../harness/eventually.ts";
 import { freshMerchant, type TestMerchant } from "../harness/merchant.ts";
 import { cards } from "../harness/pay.ts";
-import { stack } from "../harness/stack.ts";
-import { suite } from "../harness/suite.ts";
 import { formReady, newOrder, payWith, seeScreen } from "./buyer.ts";
-import { cutOff, seeTwoHalves } from "./layout.ts";
+import { cutOff } from "./layout.ts";
+import { pageSuite } from "./page-suite.ts";
 
-const test = suite("order and look", { timeoutMs: 120_000, hookTimeoutMs: 120_000 });
-const inBrowser = browserSuite(test);
-let running: StackInfo;
-
-test.before(async () => {
-  running = await stack();
-});
-
+const { test, inBrowser, site } = pageSuite("order and branding");
 async function merchantWith(branding: Record<string, unknown>): Promise<TestMerchant> {
-  const merchant = await freshMerchant(running);
+  const merchant = await freshMerchant(site.stack);
   (await merchant.api.patch("/v1/merchants/me/branding", branding)).expect(200);
   return merchant;
 }
@@ -44,7 +34,7 @@ const hex = (rgb: string) =>
     .map((channel) => Number(channel).toString(16).padStart(2, "0"))
     .join("")}`;
 
-inBrowser("the paid screen has amount, date, card, seller and a short reference, and prints", async ({ page }) => {
+inBrowser("the paid screen shows amount, date, card, seller and reference, and prints", async ({ page }) => {
   const merchant = await merchantWith({ display_name: "Lemon Books" });
   await page.addInitScript("globalThis.print = () => (globalThis.printed = true)");
   await page.goto((await newOrder(merchant, { description: "2 × Cookbook\n1 × Apron" })).link);
@@ -64,7 +54,7 @@ inBrowser("the paid screen has amount, date, card, seller and a short reference,
   assert.equal(await page.getByText("Payment successful").isVisible(), true);
 });
 
-inBrowser("the buyer sees which cards are taken, who processes them and who sells", async ({ page }) => {
+inBrowser("shows the accepted cards, the processor and the seller", async ({ page }) => {
   await page.goto((await newOrder(await merchantWith({ display_name: "Lemon Books" }))).link);
   await formReady(page);
   await page
@@ -75,7 +65,7 @@ inBrowser("the buyer sees which cards are taken, who processes them and who sell
   await page.getByText("Sold by Test Store Ltd").waitFor();
 });
 
-inBrowser("in Arabic everything hangs at the right edge, also what is written from left to right", async ({ page }) => {
+inBrowser("aligns Arabic and embedded Latin text at the right edge", async ({ page }) => {
   const merchant = await merchantWith({ display_name: "Lemon Books" });
   await page.goto((await newOrder(merchant, { locale: "ar", description: "Order 7\nTwo lines" })).link);
   await formReady(page);
@@ -86,45 +76,21 @@ inBrowser("in Arabic everything hangs at the right edge, also what is written fr
   await seeScreen(page, "تم الدفع بنجاح");
 });
 
-/** The screens of one session, one after the other. */
-async function passThrough(
-  page: Page,
-  merchant: TestMerchant,
-  checkScreen: (screen: string) => Promise<void>,
-): Promise<void> {
-  await page.goto((await newOrder(merchant)).link);
+inBrowser("on a phone the order comes first, but after a message", async ({ page }) => {
+  const isOrderFirst = async () => (await boxOf(page, ".order")).y < (await boxOf(page, ".panel")).y;
+  await page.goto((await newOrder(await merchantWith({ display_name: "Lemon Books" }))).link);
   await formReady(page);
-  await checkScreen("pay");
-  await payWith(page, cards.needsChallenge);
-  await seeScreen(page, "Your bank wants to check");
-  await checkScreen("bank check");
-  await page.frameLocator("iframe").getByRole("button", { name: "Authenticate", exact: true }).click();
+  assert.ok(await isOrderFirst());
+  assert.ok((await boxOf(page, ".panel")).width > phone.width * 0.85);
+  await payWith(page, cards.succeeds);
   await seeScreen(page, "Payment successful");
-  await checkScreen("paid");
-}
-
-inBrowser(
-  "on a desktop every screen has the order in one half and the panel in the other, both in full height",
-  async ({ page }) => {
-    await passThrough(page, await merchantWith({ display_name: "Lemon Books" }), (screen) =>
-      seeTwoHalves(page, screen),
-    );
-  },
-  { viewport: desktop },
-);
-
-inBrowser("on a phone the order comes first, and behind a message when there is one", async ({ page }) => {
-  await passThrough(page, await merchantWith({ display_name: "Lemon Books" }), async (screen) => {
-    const [order, panel] = [await boxOf(page, ".order"), await boxOf(page, ".panel")];
-    assert.equal(order.y < panel.y, screen !== "paid", screen);
-    assert.ok(panel.width > phone.width * 0.85, screen);
-  });
+  assert.ok(!(await isOrderFirst()));
 });
 
 const picture = (width: number, height: number) =>
   `<svg xmlns="http://www.w3.org/2000/svg" width="${width}" height="${height}"><rect width="100%" height="100%" fill="#c00"/></svg>`;
 
-inBrowser("a logo is shown in its own ratio, and moves nothing when it comes", async ({ page }) => {
+inBrowser("shows a logo in its own ratio", async ({ page }) => {
   const merchant = await merchantWith({ display_name: "Lemon Books", logo_url: "https://lemonbooks.example/logo.svg" });
   for (const [width, height, wanted] of [
     [600, 120, 220],
@@ -142,7 +108,7 @@ inBrowser("a logo is shown in its own ratio, and moves nothing when it comes", a
   }
 });
 
-inBrowser("a logo that does not load leaves the initial, at the same place", async ({ page }) => {
+inBrowser("shows the initial instead of a logo that does not load", async ({ page }) => {
   const merchant = await merchantWith({ display_name: "Lemon Books", logo_url: "https://lemonbooks.example/logo.svg" });
   await page.route("https://lemonbooks.example/logo.svg", (route) => route.abort());
   await page.goto((await newOrder(merchant)).link);
@@ -153,7 +119,7 @@ inBrowser("a logo that does not load leaves the initial, at the same place", asy
   assert.ok(name.y >= mark.y + mark.height);
 });
 
-inBrowser.alone("theme and colours are there before any script has run", async () => {
+inBrowser.alone("applies theme and colours without scripts", async () => {
   const branding = { display_name: "Lemon Books", accent_color: "#7a1fa2" };
   const grounds: Record<string, string> = {};
   for (const [theme, colorScheme] of [
@@ -177,10 +143,10 @@ inBrowser.alone("theme and colours are there before any script has run", async (
   });
 });
 
-test("a style sheet takes known words and plain colours, and nothing else of its address", async () => {
-  const shell = (await api(running.gateway).get("/c/cs_01jd3v9q6k8m2n4p6r8t0v2x4z")).raw;
+test("the style sheet accepts only known values and plain colours from its query", async () => {
+  const shell = (await api(site.stack.gateway).get("/c/cs_01jd3v9q6k8m2n4p6r8t0v2x4z")).raw;
   const [style = ""] = /\/c\/files\/page-\w+\.css/.exec(shell) ?? [];
-  const sheet = async (query: string) => (await api(running.gateway).get(`${style}?${query}`)).expect(200).raw;
+  const sheet = async (query: string) => (await api(site.stack.gateway).get(`${style}?${query}`)).expect(200).raw;
   assert.match(
     await sheet("accent=0a7d4f&theme=dark&button=pill"),
     /--accent:#0a7d4f.*--button-radius:999px.*color-scheme:dark/s,
@@ -189,64 +155,52 @@ test("a style sheet takes known words and plain colours, and nothing else of its
   assert.doesNotMatch(plain.slice(plain.lastIndexOf(":root{")), /display|url|script|style|<|\}.+/);
 });
 
-inBrowser(
-  "text and sizes follow the reader's own font size, in the page and in the processor's fields",
-  async ({ page }) => {
-    const merchant = await merchantWith({
-      display_name: "Lemon Books",
-      tagline: "Good reading",
-      support_email: "h@x.example",
-    });
-    await page.goto((await newOrder(merchant)).link);
-    await formReady(page);
-    const sizes = `(() => [...document.querySelectorAll("body *")]
+inBrowser("text follows the reader's font size, in the page and in the processor's fields", async ({ page }) => {
+  const merchant = await merchantWith({
+    display_name: "Lemon Books",
+    tagline: "Good reading",
+    support_email: "h@x.example",
+  });
+  await page.goto((await newOrder(merchant)).link);
+  await formReady(page);
+  const sizes = `(() => [...document.querySelectorAll("body *")]
     .filter((e) => e.checkVisibility() && !e.closest("svg") && [...e.childNodes].some((n) => n.nodeType === 3 && n.data.trim()))
     .map((e) => [e.tagName + "." + e.className, parseFloat(getComputedStyle(e).fontSize)]))()`;
-    const scale = `document.documentElement.style.fontSize = "175%"`; // 28 px, as a browser's setting would
-    const frame = page.frames()[1];
-    assert.ok(frame);
-    for (const each of [page, frame]) {
-      const before = await each.evaluate<[string, number][]>(sizes);
-      await each.evaluate(scale);
-      const after = await each.evaluate<[string, number][]>(sizes);
-      assert.ok(before.length > 5);
-      before.forEach(([name, size], i) => {
-        assert.ok(Math.abs((after[i]?.[1] ?? 0) / size - 1.75) < 0.01, `${name}: ${size} → ${after[i]?.[1]}`);
-      });
-    }
+  const scale = `document.documentElement.style.fontSize = "175%"`; // 28 px, as a browser's setting would
+  const frame = page.frames()[1];
+  assert.ok(frame);
+  for (const each of [page, frame]) {
+    const before = await each.evaluate<[string, number][]>(sizes);
+    await each.evaluate(scale);
+    const after = await each.evaluate<[string, number][]>(sizes);
+    assert.ok(before.length > 5);
+    before.forEach(([name, size], i) => {
+      assert.ok(Math.abs((after[i]?.[1] ?? 0) / size - 1.75) < 0.01, `${name}: ${size} → ${after[i]?.[1]}`);
+    });
+  }
+});
+
+inBrowser(
+  "cuts nothing off at 320 px with a font of 28 px and long values",
+  async ({ page }) => {
+    const merchant = await merchantWith({
+      display_name: "Lemon Books and Stationery",
+      support_email: "questions@lemonbooks.example",
+    });
+    await page.addInitScript(
+      `document.addEventListener("DOMContentLoaded", () => (document.documentElement.style.fontSize = "28px"))`,
+    );
+    await page.goto((await newOrder(merchant, { amount: 99_999_999, reference: "ORDER-2026-00000000001" })).link);
+    await formReady(page);
+    assert.deepEqual(await cutOff(page), [], "pay");
+    await payWith(page, cards.succeeds);
+    await seeScreen(page, "Payment successful");
+    assert.deepEqual(await cutOff(page), [], "paid");
   },
+  { viewport: { width: 320, height: 640 } },
 );
 
-for (const [what, width, base] of [
-  ["at 320 px", 320, 16],
-  ["at 200 % zoom of a small laptop", 640, 16],
-  ["at 320 px with a font of 28 px", 320, 28],
-] as const) {
-  inBrowser(
-    `${what} nothing is cut off and nothing scrolls sideways`,
-    async ({ page }) => {
-      const merchant = await merchantWith({
-        display_name: "Lemon Books and Stationery",
-        support_email: "questions@lemonbooks.example",
-      });
-      await page.addInitScript(
-        `document.addEventListener("DOMContentLoaded", () => (document.documentElement.style.fontSize = "${base}px"))`,
-      );
-      await page.goto((await newOrder(merchant, { amount: 99_999_999, reference: "ORDER-2026-00000000001" })).link);
-      await formReady(page);
-      const fits = async (screen: string) => {
-        assert.deepEqual(await cutOff(page), [], screen);
-      };
-      await fits("pay");
-      await payWith(page, cards.succeeds);
-      await seeScreen(page, "Payment successful");
-      await fits("paid");
-    },
-    { viewport: { width, height: 640 } },
-  );
-}
-
-inBrowser.alone("the edge of every field stands out 3:1, light and dark", async () => {
+inBrowser.alone("edges of fields have a contrast of 3:1, light and dark", async () => {
   for (const theme of ["light", "dark"]) {
     const merchant = await merchantWith({ display_name: "Lemon Books", theme, email_field: "optional" });
     const { page, close } = await inBrowser.open();

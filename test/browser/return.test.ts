@@ -1,43 +1,35 @@
-// A buyer comes back from the processor's page: in the tab that began, in another browser, and in one without storage.
-// Nobody who has paid reads that a link is not valid, and the return address opens nothing but how the session stands.
+// A buyer returns from the processor's page: in the same tab, in another browser, and without storage. A paid session
+// never looks invalid, and the return URL reveals only the session's status.
 import assert from "node:assert/strict";
 import type { Page } from "playwright-core";
-import type { StackInfo } from "../../deploy/local/stack-file.ts";
 import { api } from "../harness/api.ts";
-import { browserSuite, shoot } from "../harness/browser.ts";
-import { freshMerchant, type TestMerchant } from "../harness/merchant.ts";
+import { shoot } from "../harness/browser.ts";
+import { freshMerchant } from "../harness/merchant.ts";
 import { cards } from "../harness/pay.ts";
-import { stack } from "../harness/stack.ts";
-import { suite } from "../harness/suite.ts";
-import { confirmOrder, formReady, newOrder, type Order, payWith, seeScreen } from "./buyer.ts";
+import { confirmOrder, fillCard, formReady, newOrder, type Order, payWith, seeScreen } from "./buyer.ts";
+import { pageSuite } from "./page-suite.ts";
 
-const test = suite("return from the processor", { timeoutMs: 120_000, hookTimeoutMs: 120_000 });
-const inBrowser = browserSuite(test);
+const { test, inBrowser, site } = pageSuite("return from the processor", { branding: { display_name: "Lemon Books" } });
 const thanks = "https://lemonbooks.example/thanks?order=7";
 const cart = "https://lemonbooks.example/cart?order=7";
-let running: StackInfo;
-let merchant: TestMerchant;
 
 test.before(async () => {
-  running = await stack();
-  merchant = await freshMerchant(running);
-  (await merchant.api.patch("/v1/merchants/me/branding", { display_name: "Lemon Books" })).expect(200);
-  const connector = (await merchant.api.get("/v1/merchants/me/connectors")).expect(200).text("data.0.id");
+  const connector = (await site.merchant.api.get("/v1/merchants/me/connectors")).expect(200).text("data.0.id");
   const choice = { selected_surface: "redirect" };
-  (await merchant.api.patch(`/v1/merchants/me/connectors/${connector}`, choice)).expect(200);
+  (await site.merchant.api.patch(`/v1/merchants/me/connectors/${connector}`, choice)).expect(200);
 });
 
-const order = () => newOrder(merchant, { success_url: thanks, cancel_url: cart });
+const order = () => newOrder(site.merchant, { success_url: thanks, cancel_url: cart });
 
-/** As a browser does whose owner has switched storage off. */
+/** Simulates disabled storage. */
 const withoutStorage = (page: Page) =>
   page.addInitScript(`for (const name of ["sessionStorage", "localStorage"])
     Object.defineProperty(globalThis, name, { get() { throw new DOMException("denied", "SecurityError"); } });`);
 
-/** Follows the processor's page to the return address, without opening that. */
+/** Pays on the processor's page and intercepts the return URL. */
 async function returnAddressOf(page: Page, pay: (page: Page) => Promise<void>): Promise<string> {
   const { promise, resolve } = Promise.withResolvers<string>();
-  const isReturn = (url: URL) => url.origin === running.gateway && url.searchParams.has("processor_status");
+  const isReturn = (url: URL) => url.origin === site.stack.gateway && url.searchParams.has("processor_status");
   await page.context().route(isReturn, async (route) => {
     resolve(route.request().url());
     await route.fulfill({ contentType: "text/html", body: "" });
@@ -51,9 +43,7 @@ async function returnAddressOf(page: Page, pay: (page: Page) => Promise<void>): 
 
 async function payAtProcessor(page: Page): Promise<void> {
   await page.locator("#pay:enabled").waitFor();
-  await page.locator("#number").fill(cards.succeeds);
-  await page.locator("#expiry").fill("12 / 40");
-  await page.locator("#cvc").fill("123");
+  await fillCard(page, cards.succeeds);
   await page.locator("#pay").click();
 }
 
@@ -67,7 +57,7 @@ for (const [where, prepare] of [
   ["in a browser without storage", withoutStorage],
 ] as const) {
   inBrowser(
-    `who has paid at the processor and comes back ${where} reads so, and gets to the shop`,
+    `a buyer who paid at the processor and returns ${where} sees the paid screen and gets to the shop`,
     async ({ page }) => {
       const opened = await order();
       const { page: first, close } = await inBrowser.open();
@@ -75,7 +65,7 @@ for (const [where, prepare] of [
       await prepare?.(begins);
       await begins.goto(opened.link);
       const address = await returnAddressOf(begins, payAtProcessor);
-      assert.ok(!address.includes(opened.secret.slice(-43)), "the secret does not pass the processor");
+      assert.ok(!address.includes(opened.secret.slice(-43)), "the processor does not get the secret");
       await page.goto(address);
       await seeScreen(page, "Payment successful");
       await noInvitation(page);
@@ -85,20 +75,20 @@ for (const [where, prepare] of [
       await page.waitForURL(/lemonbooks\.example\/thanks/);
       await page.goBack();
       await seeScreen(page, "Payment successful");
-      assert.equal(await page.getByRole("button", { name: "Stay here" }).count(), 0, "nobody is sent away again");
+      assert.equal(await page.getByRole("button", { name: "Stay here" }).count(), 0, "no second redirect");
       await close();
     },
   );
 }
 
-inBrowser("in the tab that began the page itself comes back, and says paid", async ({ page }) => {
+inBrowser("shows the paid screen on return in the same tab", async ({ page }) => {
   await page.goto((await order()).link);
   await page.goto(await returnAddressOf(page, payAtProcessor));
   await seeScreen(page, "Payment successful");
   await page.getByText("Amount").waitFor();
 });
 
-inBrowser("an open session is being checked, then open, and paid as soon as it is paid", async ({ page }) => {
+inBrowser("shows an open session as checking, then open, then paid", async ({ page }) => {
   const opened = await order();
   const { page: first, close } = await inBrowser.open();
   await first.goto(opened.link);
@@ -114,34 +104,33 @@ inBrowser("an open session is being checked, then open, and paid as soon as it i
   await seeScreen(page, "No payment has arrived yet");
   await noInvitation(page);
   assert.equal(await returnQuery(page), `?order=7&session_id=${opened.id}&status=open`);
-  assert.ok(pollCount < 12, `${pollCount} questions`);
-  assert.equal(await page.locator("button.pay, iframe").count(), 0, "nothing to pay with");
+  assert.ok(pollCount < 12, `${pollCount} polls`);
+  assert.equal(await page.locator("button.pay, iframe").count(), 0, "cannot pay");
   await payAtProcessor(first);
   await seeScreen(first, "Payment successful");
-  await confirmOrder(running, opened);
+  await confirmOrder(site.stack, opened);
   await page.clock.fastForward(30_000);
   await seeScreen(page, "Payment successful");
   await close();
 });
 
-/** The address that this session's processor was given. */
 async function returnTo({ id, secret }: Order): Promise<string> {
-  return (await api(running.gateway).get(`/v1/checkout/${id}?secret=${secret}`)).expect(200).text("return_url");
+  return (await api(site.stack.gateway).get(`/v1/checkout/${id}?secret=${secret}`)).expect(200).text("return_url");
 }
 
-inBrowser("a session that ended unpaid says so, with the way back", async ({ page }) => {
+inBrowser("shows a session that ended unpaid, with the return link", async ({ page }) => {
   const opened = await order();
   const address = await returnTo(opened);
-  (await merchant.api.post(`/v1/checkout-sessions/${opened.id}/expire`)).expect(200);
+  (await site.merchant.api.post(`/v1/checkout-sessions/${opened.id}/expire`)).expect(200);
   await page.goto(address);
   await seeScreen(page, "This payment link has expired");
   assert.equal(await returnQuery(page), `?order=7&session_id=${opened.id}&status=expired`);
 });
 
-inBrowser("without a token, and with a wrong one, nobody is asked for another payment", async ({ page }) => {
+inBrowser("never asks for another payment without a token or with a wrong one", async ({ page }) => {
   const opened = await order();
   for (const query of ["", "?processor_status=succeeded", `?return=${"A".repeat(43)}`, "?return="]) {
-    await page.goto(`${running.gateway}/c/${opened.id}${query}`);
+    await page.goto(`${site.stack.gateway}/c/${opened.id}${query}`);
     const title = query.includes("processor")
       ? "Your payment cannot be shown in this browser"
       : "This link is not valid";
@@ -151,8 +140,8 @@ inBrowser("without a token, and with a wrong one, nobody is asked for another pa
   }
 });
 
-inBrowser("without storage a reload opens the payment again, and says paid after it", async ({ page }) => {
-  const embedded = await freshMerchant(running);
+inBrowser("reopens the payment after a reload without storage", async ({ page }) => {
+  const embedded = await freshMerchant(site.stack);
   const opened = await newOrder(embedded);
   await withoutStorage(page);
   await page.goto(opened.link);
@@ -166,11 +155,12 @@ inBrowser("without storage a reload opens the payment again, and says paid after
   assert.doesNotMatch(String(await page.evaluate("JSON.stringify(history.state)")), /cs_secret_/);
 });
 
-test("a return token tells the status and the shop's addresses, and opens nothing else", async () => {
+test("a return token reads only the status and the shop's URLs", async () => {
   const [opened, other] = [await order(), await order()];
   const token = new URL(await returnTo(opened)).searchParams.get("return") ?? "";
   assert.match(token, /^[A-Za-z0-9_-]{43}$/);
-  const state = (id: string, returnToken: string) => api(running.gateway).get(`/c/${id}/state?return=${returnToken}`);
+  const state = (id: string, returnToken: string) =>
+    api(site.stack.gateway).get(`/c/${id}/state?return=${returnToken}`);
   const answer = (await state(opened.id, token)).expect(200);
   assert.deepEqual(JSON.parse(answer.raw), { status: "open", success_url: thanks, cancel_url: cart });
   assert.equal(answer.headers.get("cache-control"), "no-store");
@@ -183,13 +173,13 @@ test("a return token tells the status and the shop's addresses, and opens nothin
   ] as const) {
     assert.equal((await state(id, returnToken)).status, 404);
   }
-  const madeOfIt = `cs_secret_${opened.id.slice(3)}_${token}`;
-  for (const secret of [token, madeOfIt]) {
+  const forged = `cs_secret_${opened.id.slice(3)}_${token}`;
+  for (const secret of [token, forged]) {
     const path = `/v1/checkout/${opened.id}`;
-    assert.equal((await api(running.gateway).get(`${path}?secret=${secret}`)).status, 404);
-    assert.equal((await api(running.gateway).post(`${path}/confirm?secret=${secret}`)).status, 404);
+    assert.equal((await api(site.stack.gateway).get(`${path}?secret=${secret}`)).status, 404);
+    assert.equal((await api(site.stack.gateway).post(`${path}/confirm?secret=${secret}`)).status, 404);
     const mail = { customer_email: "eve@example.com" };
-    assert.equal((await api(running.gateway).post(`${path}/email?secret=${secret}`, mail)).status, 404);
+    assert.equal((await api(site.stack.gateway).post(`${path}/email?secret=${secret}`, mail)).status, 404);
   }
 });
 

@@ -1,25 +1,17 @@
-// Every screen of the hosted page: nothing that axe finds, one layout, nothing cut off, the structure that it had when
-// somebody last looked, and a picture under test/artifacts. On a phone in light and a desktop in dark; SCREENS=all
-// takes both in both, and German, Japanese and Arabic, whose parts are the same.
+// Every screen of the hosted page: no axe violations, one layout, nothing cut off, the approved structure, and a picture
+// in test/artifacts. On a light phone and a dark desktop; SCREENS=all adds the other variants and three languages.
 import assert from "node:assert/strict";
-import { readFileSync } from "node:fs";
-import { createRequire } from "node:module";
 import type { Page, Route } from "playwright-core";
-import type { StackInfo } from "../../deploy/local/stack-file.ts";
 import type { PageTexts } from "../../gateway/web/languages.ts";
 import { languages } from "../../gateway/web/languages.ts";
-import { browserSuite, desktop, phone, shoot } from "../harness/browser.ts";
+import { desktop, phone, shoot } from "../harness/browser.ts";
 import { freshMerchant, type TestMerchant } from "../harness/merchant.ts";
 import { cards, pay } from "../harness/pay.ts";
-import { stack } from "../harness/stack.ts";
-import { suite } from "../harness/suite.ts";
 import { confirmOrder, formReady, newOrder, type Order, seeScreen, typeCard } from "./buyer.ts";
 import { cutOff, seeTwoHalves } from "./layout.ts";
+import { pageSuite, violations } from "./page-suite.ts";
 import { sameParts, sameStructure } from "./structure.ts";
 
-const test = suite("screens", { timeoutMs: 240_000, hookTimeoutMs: 120_000 });
-const inBrowser = browserSuite(test);
-const axe = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
 const branding = {
   display_name: "Lemon Books",
   tagline: "Good reading since 1998",
@@ -27,17 +19,13 @@ const branding = {
   accent_color: "#0a7d4f",
   theme: "auto",
 };
-let running: StackInfo;
-let merchant: TestMerchant;
-/** Asks for an e-mail. */
+const { test, inBrowser, site } = pageSuite("screens", { timeoutMs: 240_000, branding });
+/** Requires an e-mail. */
 let asking: TestMerchant;
 let visit: Awaited<ReturnType<typeof inBrowser.open>>;
 
 test.before(async () => {
-  running = await stack();
-  merchant = await freshMerchant(running);
-  (await merchant.api.patch("/v1/merchants/me/branding", branding)).expect(200);
-  asking = await freshMerchant(running);
+  asking = await freshMerchant(site.stack);
   (await asking.api.patch("/v1/merchants/me/branding", { ...branding, email_field: "required" })).expect(200);
 });
 
@@ -52,17 +40,17 @@ const variants = [
     : []),
   ["desktop-dark", desktop, "dark"],
 ] as const;
-// English, and those that differ most from it: longer words, another script, the other direction.
+// English, and languages with longer words, another script and the other direction.
 const codes = isAll ? ["en", "de", "ja", "ar"] : ["en"];
 
-/** A tab of the one visit. axe is put in as a script of the page, which its policy forbids. */
+/** A tab of a shared visit. The page's policy would block axe, so CSP is bypassed. */
 async function newTab(): Promise<Page> {
   visit ??= await inBrowser.open({ bypassCSP: true });
   return await visit.context.newPage();
 }
 
-/** To look at a screen takes its time: what would change by itself meanwhile stands still. */
-async function standStill(page: Page): Promise<void> {
+/** Stops long timers, which would change the screen during the checks. */
+async function stopTimers(page: Page): Promise<void> {
   await page.addInitScript(`{ const begin = setTimeout;
     globalThis.setTimeout = (work, ms, ...rest) => begin(work, ms >= 10_000 ? 2 ** 30 : ms, ...rest); }`);
 }
@@ -70,20 +58,18 @@ async function standStill(page: Page): Promise<void> {
 interface ScreenContext {
   readonly page: Page;
   readonly order: Order;
-  /** Of the page's language. */
   readonly texts: PageTexts;
   readonly locale: string;
 }
 
-/** One screen in its languages and looks. */
 function screen(name: string, reach: (reached: ScreenContext) => Promise<void>, change: Record<string, unknown> = {}) {
-  inBrowser.alone(`${name} can be used by everybody`, async () => {
+  inBrowser.alone(`${name} is accessible, complete and unchanged`, async () => {
     for (const locale of codes) {
       const texts = languages.get(locale);
       assert.ok(texts);
       const page = await newTab();
       await page.setViewportSize(phone);
-      const order = await newOrder(merchant, { cancel_url: "https://lemonbooks.example/cart", locale, ...change });
+      const order = await newOrder(site.merchant, { cancel_url: "https://lemonbooks.example/cart", locale, ...change });
       await reach({ page, order, texts, locale });
       await (locale === "en" ? sameStructure(page, name) : sameParts(page, name));
       for (const [variant, viewport, colorScheme] of variants) {
@@ -94,19 +80,13 @@ function screen(name: string, reach: (reached: ScreenContext) => Promise<void>, 
         assert.deepEqual(await cutOff(page), [], `${locale} ${variant}`);
         if (viewport === desktop) await seeTwoHalves(page, locale);
       }
-      // The smallest phone, and a reader who wants large letters.
+      // The smallest phone with a large font.
       await page.setViewportSize({ width: 320, height: 640 });
       await page.evaluate(`document.documentElement.style.fontSize = "28px"`);
       assert.deepEqual(await cutOff(page), [], `${locale} at 320 px and 28 px`);
       await page.close();
     }
   });
-}
-
-async function violations(page: Page): Promise<string[]> {
-  await page.evaluate(axe);
-  return await page.evaluate(`axe.run(document, { iframes: false }).then(({ violations }) =>
-    violations.map(({ id, nodes }) => id + ": " + nodes.map(({ html }) => html).join(" ")))`);
 }
 
 async function payWith(page: Page, card: string): Promise<void> {
@@ -130,7 +110,7 @@ screen("02 pay", async ({ page, order }) => {
 
 screen("03 submitting", async ({ page, order }) => {
   await page.goto(order.link);
-  await page.route("**/form/*/pay", () => {}); // on its way for ever
+  await page.route("**/form/*/pay", () => {}); // never answered
   await payWith(page, cards.succeeds);
   await isSubmitting(page);
 });
@@ -149,11 +129,11 @@ screen("05 declined", async ({ page, order, texts }) => {
 });
 
 screen("06 processing", async ({ page, order, texts }) => {
-  await standStill(page);
+  await stopTimers(page);
   let isSent = false;
   page.on("response", (response) => (isSent ||= response.url().endsWith("/pay")));
   await page.route("**/confirm?*", (route) => route.abort());
-  // Its webhook may come before the picture is taken.
+  // The webhook may arrive before the picture is taken.
   const waiting = { status: "processing", payment_status: "processing" };
   await page.route(answerRoute(order), (route) => (isSent ? changed(route, waiting) : route.continue()));
   await page.goto(order.link);
@@ -175,13 +155,13 @@ screen(
 
 screen("08 already paid", async ({ page, order, texts }) => {
   await pay(order.answer.text("render.frame_url"));
-  await confirmOrder(running, order);
+  await confirmOrder(site.stack, order);
   await page.goto(order.link);
   await seeScreen(page, texts.alreadyTitle);
 });
 
 screen("09 expired", async ({ page, order, texts }) => {
-  (await merchant.api.post(`/v1/checkout-sessions/${order.id}/expire`)).expect(200);
+  (await site.merchant.api.post(`/v1/checkout-sessions/${order.id}/expire`)).expect(200);
   await page.goto(order.link);
   await seeScreen(page, texts.expiredTitle);
 });
@@ -218,9 +198,9 @@ screen("14 server trouble", async ({ page, order, texts }) => {
 });
 
 screen("15 checking", async ({ page, order, texts }) => {
-  await standStill(page);
+  await stopTimers(page);
   await page.goto(order.link);
-  await page.route("**/form/*/pay", () => {}); // on its way for ever
+  await page.route("**/form/*/pay", () => {}); // never answered
   await payWith(page, cards.succeeds);
   await isSubmitting(page);
   await page.reload();
@@ -274,9 +254,8 @@ screen(
   },
 );
 
-// Also without SCREENS=all: the way of a buyer through the languages that differ most from English.
 for (const locale of ["de", "ja", "ar"]) {
-  inBrowser.alone(`the page can be used by everybody in ${locale}: to pay, declined and paid`, async () => {
+  inBrowser.alone(`the page is accessible in ${locale}: form, decline and paid screen`, async () => {
     const page = await newTab();
     const order = await newOrder(asking, { locale });
     await page.goto(order.link);
@@ -300,11 +279,11 @@ for (const locale of ["de", "ja", "ar"]) {
   });
 }
 
-inBrowser.alone("no screen broke a script", async () => {
+inBrowser.alone("no screen had a script error", async () => {
   await visit?.close();
 });
 
-/** The real answer with other values. */
+/** The real response with changed values. */
 async function changed(route: Route, change: Record<string, unknown>): Promise<void> {
   const answer = await route.fetch();
   await route.fulfill({ response: answer, json: { ...Object(await answer.json()), ...change } });

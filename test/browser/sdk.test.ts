@@ -1,56 +1,35 @@
-// The SDK in a merchant's page of another origin, under a policy that allows our three hosts and nothing else.
+// The SDK in a merchant's page of another origin, with a strict Content-Security-Policy.
 import assert from "node:assert/strict";
 import { createHash } from "node:crypto";
 import { membersOf } from "#platform/values/unchecked.ts";
-import type { StackInfo } from "../../deploy/local/stack-file.ts";
 import { api } from "../harness/api.ts";
-import { browserSuite } from "../harness/browser.ts";
 import { eventually } from "../harness/eventually.ts";
-import { freshMerchant, type TestMerchant } from "../harness/merchant.ts";
 import { cards, pay } from "../harness/pay.ts";
-import { stack } from "../harness/stack.ts";
-import { suite } from "../harness/suite.ts";
-import { newOrder } from "./buyer.ts";
-import { type Shop, startShop } from "./shop/server.ts";
+import { fillCard, newOrder } from "./buyer.ts";
+import { pageSuite } from "./page-suite.ts";
 
-const test = suite("sdk", { timeoutMs: 120_000, hookTimeoutMs: 120_000 });
-const inBrowser = browserSuite(test);
 const scriptHost = "https://js.processor.example";
-let running: StackInfo;
-let merchant: TestMerchant;
-let shop: Shop;
+const { test, inBrowser, site } = pageSuite("sdk", { shop: [scriptHost] });
 
-test.before(async () => {
-  running = await stack();
-  merchant = await freshMerchant(running);
-  shop = await startShop(running, merchant, [scriptHost]);
-});
-test.after(() => shop?.close());
-
-inBrowser("a shop embeds the fields, and ships when the signed webhook says that it is paid", async ({ page }) => {
-  await page.goto(shop.url);
+inBrowser("a shop embeds the fields and ships on the signed webhook", async ({ page }) => {
+  await page.goto(site.shop.url);
   await page.locator('body[data-state="ready"]').waitFor();
   const form = page.frameLocator("iframe");
-  await form.locator("#number").fill(cards.declined);
-  await form.locator("#expiry").fill("12 / 40");
-  await form.locator("#cvc").fill("123");
+  await fillCard(form, cards.declined);
   await page.getByRole("button", { name: "Pay €24.99" }).click();
   await page.getByText("Your card was declined.").waitFor();
-  assert.equal(shop.shipped.size, 0);
-  await form.locator("#number").fill(cards.succeeds);
-  await form.locator("#cvc").fill("123");
+  assert.equal(site.shop.shipped.size, 0);
+  await fillCard(form, cards.succeeds);
   await page.getByRole("button", { name: "Pay €24.99" }).click();
   const thanks = (await page.getByText("Thank you.").textContent()) ?? "";
   const paymentId = /pay_\w+/.exec(thanks)?.[0] ?? "";
-  await eventually("the order to be shipped", () => shop.shipped.has(paymentId));
+  await eventually("the order to be shipped", () => site.shop.shipped.has(paymentId));
 });
 
-inBrowser(
-  "mounting, unmounting and destroying in any order leaves one form that works, and nothing behind",
-  async ({ page }) => {
-    const { secret } = await newOrder(merchant);
-    await page.goto(`${shop.url}/bare`);
-    const left = await page.evaluate(`(async () => {
+inBrowser("mounting, unmounting and destroying in any order leaves exactly one working form", async ({ page }) => {
+  const { secret } = await newOrder(site.merchant);
+  await page.goto(`${site.shop.url}/bare`);
+  const left = await page.evaluate(`(async () => {
     const make = () => Tollbooth.create({ sessionSecret: ${JSON.stringify(secret)} });
     const kept = make();
     for (let i = 0; i < 40; i++) {
@@ -64,27 +43,22 @@ inBrowser(
     const mounted = await kept.mount("#one");
     return { mounted: mounted.ok, state: kept.state, frames: document.querySelectorAll("iframe").length };
   })()`);
-    assert.deepEqual(left, { mounted: true, state: "ready", frames: 1 });
-    const form = page.frameLocator("#one iframe");
-    await form.locator("#number").fill(cards.succeeds);
-    await form.locator("#expiry").fill("12 / 40");
-    await form.locator("#cvc").fill("123");
-    const [first, second] = await page.evaluate<{ type: string }[]>("Promise.all([kept.confirm(), kept.confirm()])");
-    assert.deepEqual([first?.type, second], ["succeeded", first]);
-  },
-);
+  assert.deepEqual(left, { mounted: true, state: "ready", frames: 1 });
+  const form = page.frameLocator("#one iframe");
+  await fillCard(form, cards.succeeds);
+  const [first, second] = await page.evaluate<{ type: string }[]>("Promise.all([kept.confirm(), kept.confirm()])");
+  assert.deepEqual([first?.type, second], ["succeeded", first]);
+});
 
-inBrowser("a bank's check that fails is not told as a declined card", async ({ page }) => {
-  const { secret } = await newOrder(merchant);
-  await page.goto(`${shop.url}/bare`);
+inBrowser("distinguishes a failed 3-D Secure from a declined card", async ({ page }) => {
+  const { secret } = await newOrder(site.merchant);
+  await page.goto(`${site.shop.url}/bare`);
   await page.evaluate(`(async () => {
     globalThis.kept = Tollbooth.create({ sessionSecret: ${JSON.stringify(secret)} });
     await kept.mount("#one");
   })()`);
   const form = page.frameLocator("#one iframe");
-  await form.locator("#number").fill(cards.needsChallenge);
-  await form.locator("#expiry").fill("12 / 40");
-  await form.locator("#cvc").fill("123");
+  await fillCard(form, cards.needsChallenge);
   await page.evaluate("globalThis.paying = kept.confirm(); undefined");
   await form.getByRole("button", { name: "Fail authentication" }).click();
   const result = await page.evaluate<Record<string, unknown>>("paying");
@@ -94,9 +68,9 @@ inBrowser("a bank's check that fails is not told as a declined card", async ({ p
 });
 
 // Proves credentials: browser
-inBrowser("every misuse is a value, and an API key is refused", async ({ page }) => {
-  await page.goto(`${shop.url}/bare`);
-  const { secret } = await newOrder(merchant);
+inBrowser("returns misuse as error values and refuses an API key", async ({ page }) => {
+  await page.goto(`${site.shop.url}/bare`);
+  const { secret } = await newOrder(site.merchant);
   const codes = await page.evaluate(`(async () => {
     const code = async (sessionSecret, target) => {
       const handle = Tollbooth.create({ sessionSecret });
@@ -113,10 +87,10 @@ inBrowser("every misuse is a value, and an API key is refused", async ({ page })
   assert.deepEqual(codes, wanted.map(of));
 });
 
-inBrowser("a processor's own script is loaded from the processor and driven by its driver", async ({ page }) => {
-  const order = await newOrder(merchant);
+inBrowser("loads a processor's script from the processor and uses its driver", async ({ page }) => {
+  const order = await newOrder(site.merchant);
   const frameUrl = order.answer.text("render.frame_url");
-  // What the driver uses of Stripe.js, from the processor's host; the session itself is real.
+  // The part of Stripe.js that the driver uses, from the processor's host; the session is real.
   const script = `globalThis.Stripe = () => ({
     elements: () => ({ update() {}, create: () => { const on = {}; return {
       on(name, listener) { on[name] = listener; }, focus() {}, destroy() { document.getElementById("fake").remove(); },
@@ -136,7 +110,7 @@ inBrowser("a processor's own script is loaded from the processor and driven by i
     await pay(frameUrl);
     return { paymentIntent: { status: "succeeded" } };
   });
-  await page.goto(`${shop.url}/bare`);
+  await page.goto(`${site.shop.url}/bare`);
   const results = await page.evaluate<Record<string, unknown>[]>(`(async () => {
     const handle = Tollbooth.create({ sessionSecret: ${JSON.stringify(order.secret)} });
     await handle.mount("#one");
@@ -148,37 +122,36 @@ inBrowser("a processor's own script is loaded from the processor and driven by i
   assert.equal(succeeded?.type, "succeeded");
 });
 
-inBrowser(
-  "a pinned version loads with the integrity that the manifest names, and so does the loader's",
-  async ({ page }) => {
-    const manifest = (await api(running.gateway).get("/js/manifest.json")).expect(200);
-    const version = manifest.text("v1");
-    const { integrity } = membersOf(membersOf(membersOf(manifest.at("versions"))[version])["checkout.js"]);
-    const pinned = await fetch(`${running.gateway}/js/${version}/checkout.js`);
-    const bytes = Buffer.from(await pinned.arrayBuffer());
-    assert.equal(integrity, `sha384-${createHash("sha384").update(bytes).digest("base64")}`);
-    assert.match(pinned.headers.get("cache-control") ?? "", /immutable/);
-    assert.equal((await fetch(`${running.gateway}/js/9.9.9/checkout.js`)).status, 404);
-    await page.goto(`${shop.url}/bare`);
-    const loaded = await page.evaluate(`(async () => {
+inBrowser("loads a pinned version with the manifest's integrity, directly and by the loader", async ({ page }) => {
+  const manifest = (await api(site.stack.gateway).get("/js/manifest.json")).expect(200);
+  const version = manifest.text("v1");
+  const { integrity } = membersOf(membersOf(membersOf(manifest.at("versions"))[version])["checkout.js"]);
+  const pinned = await fetch(`${site.stack.gateway}/js/${version}/checkout.js`);
+  const bytes = Buffer.from(await pinned.arrayBuffer());
+  assert.equal(integrity, `sha384-${createHash("sha384").update(bytes).digest("base64")}`);
+  assert.match(pinned.headers.get("cache-control") ?? "", /immutable/);
+  assert.equal((await fetch(`${site.stack.gateway}/js/9.9.9/checkout.js`)).status, 404);
+  await page.goto(`${site.shop.url}/bare`);
+  const loaded = await page.evaluate(`(async () => {
     delete globalThis.Tollbooth;
-    const { loadCheckout } = await import("${running.gateway}/js/v1/loader.mjs");
-    const src = "${running.gateway}/js/${version}/checkout.js";
+    const { loadCheckout } = await import("${site.stack.gateway}/js/v1/loader.mjs");
+    const src = "${site.stack.gateway}/js/${version}/checkout.js";
     const wrong = await loadCheckout({ src, integrity: "sha384-AAAA", retries: 0 });
     const right = await loadCheckout({ src, integrity: ${JSON.stringify(integrity)} });
     return [wrong, right.version];
   })()`);
-    assert.deepEqual(loaded, [null, version]);
-  },
-);
+  assert.deepEqual(loaded, [null, version]);
+});
 
-inBrowser("the served element and its loader work under Trusted Types, with their policies named", async ({ page }) => {
-  const { secret } = await newOrder(merchant);
-  const policy = "require-trusted-types-for 'script'; trusted-types tollbooth tollbooth-loader";
-  await page.goto(`${shop.url}/bare?refuses=${encodeURIComponent(policy)}`);
-  const shown = await page.evaluate(`(async () => {
+inBrowser(
+  "the custom element and its loader work with Trusted Types if their policies are allowed",
+  async ({ page }) => {
+    const { secret } = await newOrder(site.merchant);
+    const policy = "require-trusted-types-for 'script'; trusted-types tollbooth tollbooth-loader";
+    await page.goto(`${site.shop.url}/bare?refuses=${encodeURIComponent(policy)}`);
+    const shown = await page.evaluate(`(async () => {
     delete globalThis.Tollbooth;
-    await import("${running.gateway}/js/v1/element.mjs");
+    await import("${site.stack.gateway}/js/v1/element.mjs");
     const element = document.createElement("tollbooth-checkout");
     const { type } = await element.confirm();
     element.setAttribute("session-secret", ${JSON.stringify(secret)});
@@ -187,20 +160,21 @@ inBrowser("the served element and its loader work under Trusted Types, with thei
     const { session } = await ready;
     return [type, session.amount.formatted, element.handle.state, element.querySelectorAll("iframe").length];
   })()`);
-  assert.deepEqual(shown, ["error", "€10.50", "ready", 1]);
-});
+    assert.deepEqual(shown, ["error", "€10.50", "ready", 1]);
+  },
+);
 
-inBrowser.alone("a page whose Trusted Types do not know the loader gets null, and nothing is thrown", async () => {
+inBrowser.alone("the loader returns null if Trusted Types do not allow its policy", async () => {
   const { context, page } = await inBrowser.open();
   const policy = "require-trusted-types-for 'script'; trusted-types 'none'";
-  await page.goto(`${shop.url}/bare?refuses=${encodeURIComponent(policy)}`);
+  await page.goto(`${site.shop.url}/bare?refuses=${encodeURIComponent(policy)}`);
   const loaded = await page.evaluate(`(async () => {
     delete globalThis.Tollbooth;
-    const { loadCheckout } = await import("${running.gateway}/js/v1/loader.mjs");
-    return await loadCheckout({ src: "${running.gateway}/js/v1/checkout.js" });
+    const { loadCheckout } = await import("${site.stack.gateway}/js/v1/loader.mjs");
+    return await loadCheckout({ src: "${site.stack.gateway}/js/v1/checkout.js" });
   })()`);
   assert.equal(loaded, null);
-  await context.close(); // not `close`, for which the browser's own complaints are a fault
+  await context.close(); // `close` would fail on the expected policy errors
 });
 
 test.run();

@@ -1,5 +1,4 @@
-// The first hour in a browser: what `npm start` prints opens and can be paid as it stands, and what was open, linked or
-// bought before a second start is there after it.
+// Everything that `npm start` prints works in a browser, and sessions, links and orders survive a restart.
 import assert from "node:assert/strict";
 import type { StackInfo } from "../../deploy/local/stack-file.ts";
 import { merchantApi } from "../harness/api.ts";
@@ -30,7 +29,7 @@ const merchantOf = (stack: StackInfo) => ({
   api: merchantApi(stack.gateway, stack.api_key),
 });
 
-inBrowser("each address that npm start prints opens, and its link can be paid as it stands", async ({ page }) => {
+inBrowser("opens every URL that npm start prints, and its link can be paid", async ({ page }) => {
   const [, next = ""] = command.output().split("Tollbooth is ready");
   const [link = ""] = /http\S+\/c\/cs_\w+#cs_secret_\S+/.exec(next) ?? [];
   await page.goto(link);
@@ -48,7 +47,7 @@ inBrowser("each address that npm start prints opens, and its link can be paid as
   }
 });
 
-inBrowser.alone("what was open, linked and bought before a second start is there after it, and is paid", async () => {
+inBrowser.alone("open pages, links, receipts and orders work after a restart", async () => {
   const { context, page: open, close } = await inBrowser.open();
   const [first, second] = [await newOrder(merchantOf(info)), await newOrder(merchantOf(info))];
   const bought = await context.newPage();

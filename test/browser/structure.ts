@@ -1,5 +1,5 @@
-// What a screen is made of as a screen reader meets it, compared with what it was when somebody last looked at its
-// picture: structure, not pixels. `UPDATE=1 npm test -- screens` writes it anew, for a person to read in the diff.
+// Compares a screen's accessibility tree with the approved one. `UPDATE=1 npm test -- screens` rewrites the approved
+// trees, to be reviewed in the diff.
 import assert from "node:assert/strict";
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -16,15 +16,15 @@ export async function sameStructure(page: Page, screen: string): Promise<void> {
     const sections = [...kept].sort(([a], [b]) => a.localeCompare(b)).map(([name, text]) => `## ${name}\n\n${text}\n`);
     writeFileSync(file, sections.join("\n"));
   }
-  assert.equal(tree, kept.get(screen), `${screen}: look at its picture, then UPDATE=1`);
+  assert.equal(tree, kept.get(screen), `${screen}: check its picture, then UPDATE=1`);
 }
 
-/** In another language: the same parts in the same order, whatever they say. */
+/** For another language: compares only the kinds and order of the parts. */
 export async function sameParts(page: Page, screen: string): Promise<void> {
   assert.deepEqual(partsOf(await treeOf(page)), partsOf(read().get(screen) ?? ""), screen);
 }
 
-/** Text between other parts stands before or behind them by the language. */
+/** Loose text is ignored: its position depends on the language. */
 function partsOf(tree: string): string[] {
   const lines = tree.split("\n").filter((line) => !/^ *- text:/.test(line));
   return lines.map((line) => /^ *- \w+/.exec(line)?.[0] ?? line);

@@ -1,48 +1,36 @@
-// While somebody pays, the page says what is true: to eyes, to a screen reader, after a reload, after an outage.
+// During a payment the page and its screen reader announcements show the true state, also after a reload or an outage.
 import assert from "node:assert/strict";
 import type { Page } from "playwright-core";
-import type { StackInfo } from "../../deploy/local/stack-file.ts";
-import { browserSuite } from "../harness/browser.ts";
-import { freshMerchant, type TestMerchant } from "../harness/merchant.ts";
 import { cards } from "../harness/pay.ts";
-import { stack } from "../harness/stack.ts";
-import { suite } from "../harness/suite.ts";
 import { formReady, newOrder, payWith, seeScreen, typeCard } from "./buyer.ts";
+import { pageSuite } from "./page-suite.ts";
 
-const test = suite("truth while paying", { timeoutMs: 120_000, hookTimeoutMs: 120_000 });
-const inBrowser = browserSuite(test);
+const { test, inBrowser, site } = pageSuite("state while paying");
 const [slowCard, outageCard] = ["4000000000006009", "4000000000006207"];
-let running: StackInfo;
-let merchant: TestMerchant;
 
-test.before(async () => {
-  running = await stack();
-  merchant = await freshMerchant(running);
-});
-
-/** Everything that the page told a screen reader, in its order. */
+/** Records the page's announcements to a screen reader, in order. */
 async function listen(page: Page): Promise<() => Promise<string[]>> {
-  await page.evaluate(`globalThis.heard = [];
-    new MutationObserver(() => heard.push(document.getElementById("live").textContent))
+  await page.evaluate(`globalThis.announced = [];
+    new MutationObserver(() => announced.push(document.getElementById("live").textContent))
       .observe(document.getElementById("live"), { childList: true, characterData: true, subtree: true })`);
-  return async () => (await page.evaluate<string[]>("heard")).filter((text) => text !== "");
+  return async () => (await page.evaluate<string[]>("announced")).filter((text) => text !== "");
 }
 
 const live = (page: Page) => page.locator("#live").textContent();
 
-inBrowser("while paying the button says so, and a screen reader hears it once", async ({ page }) => {
-  await page.goto((await newOrder(merchant)).link);
+inBrowser("shows the payment on the button and announces it once", async ({ page }) => {
+  await page.goto((await newOrder(site.merchant)).link);
   await formReady(page);
   const readAnnouncements = await listen(page);
   await payWith(page, slowCard);
   await page.getByRole("button", { name: "Paying…" }).waitFor();
   await seeScreen(page, "Payment successful");
   assert.deepEqual(await readAnnouncements(), ["Processing your payment. Please keep this page open."]);
-  assert.equal(await live(page), "", "nothing goes on any more");
+  assert.equal(await live(page), "", "cleared at the end");
 });
 
-inBrowser("after an empty submit nobody hears that a payment is processed", async ({ page }) => {
-  await page.goto((await newOrder(merchant)).link);
+inBrowser("does not announce a payment after an empty submit", async ({ page }) => {
+  await page.goto((await newOrder(site.merchant)).link);
   await formReady(page);
   const readAnnouncements = await listen(page);
   await page.getByRole("button", { name: /^Pay €/ }).click();
@@ -51,37 +39,34 @@ inBrowser("after an empty submit nobody hears that a payment is processed", asyn
   await page.getByRole("button", { name: "Pay €10.50" }).waitFor();
 });
 
-inBrowser(
-  "a reload in the middle opens on the check, never on an empty form, and ends on what is true",
-  async ({ page }) => {
-    await page.goto((await newOrder(merchant)).link);
-    await typeCard(page, slowCard);
-    const sent = page.waitForRequest(/\/form\/[^/]+\/pay$/);
-    await page.getByRole("button", { name: /^Pay €/ }).click();
-    await sent;
-    await page.addInitScript(`
+inBrowser("a reload during a payment shows the check, never an empty form, and then the result", async ({ page }) => {
+  await page.goto((await newOrder(site.merchant)).link);
+  await typeCard(page, slowCard);
+  const sent = page.waitForRequest(/\/form\/[^/]+\/pay$/);
+  await page.getByRole("button", { name: /^Pay €/ }).click();
+  await sent;
+  await page.addInitScript(`
     globalThis.shown = [];
     new MutationObserver(() => {
       const pay = document.querySelector("button.pay-button, .pay-view:not([hidden]) button.pay");
       if (pay) shown.push(pay.textContent);
     }).observe(document, { childList: true, subtree: true, attributes: true });`);
-    await page.reload();
-    await seeScreen(page, "Checking your payment");
-    assert.match((await page.locator(".facts").textContent()) ?? "", /pay_\w{14}/);
-    await seeScreen(page, "Payment successful");
-    assert.deepEqual(await page.evaluate("shown"), [], "no form was offered meanwhile");
-  },
-);
+  await page.reload();
+  await seeScreen(page, "Checking your payment");
+  assert.match((await page.locator(".facts").textContent()) ?? "", /pay_\w{14}/);
+  await seeScreen(page, "Payment successful");
+  assert.deepEqual(await page.evaluate("shown"), [], "no form was shown");
+});
 
 inBrowser(
-  "where the reload came before the card was sent, the form comes back and says that nothing was paid",
+  "a reload before the card was sent returns to the form with a note that nothing was paid",
   async ({ page }) => {
-    const order = await newOrder(merchant);
+    const order = await newOrder(site.merchant);
     await page.goto(order.link);
     await typeCard(page, cards.succeeds);
     const { promise: begun, resolve } = Promise.withResolvers<void>();
     let sent = 0;
-    // The first is on its way for ever.
+    // The first is never answered.
     await page.route("**/form/*/pay", (route) => (++sent === 1 ? resolve() : route.continue()));
     await page.getByRole("button", { name: /^Pay €/ }).click();
     await begun;
@@ -93,8 +78,8 @@ inBrowser(
   },
 );
 
-inBrowser("after an outage of the processor the typed card is there, and pays", async ({ page }) => {
-  await page.goto((await newOrder(merchant)).link);
+inBrowser("keeps the typed card through an outage of the processor", async ({ page }) => {
+  await page.goto((await newOrder(site.merchant)).link);
   await payWith(page, outageCard);
   await page.getByRole("alert").getByText("you were not charged").waitFor();
   const form = page.frameLocator("iframe");
@@ -105,9 +90,9 @@ inBrowser("after an outage of the processor the typed card is there, and pays", 
   await seeScreen(page, "Payment successful");
 });
 
-inBrowser("offline while a payment is under way, no reader hears that nothing was sent", async ({ page }) => {
+inBrowser("does not announce that nothing was sent when offline during a payment", async ({ page }) => {
   await page.route("**/confirm?*", (route) => route.abort());
-  await page.goto((await newOrder(merchant)).link);
+  await page.goto((await newOrder(site.merchant)).link);
   await formReady(page);
   const readAnnouncements = await listen(page);
   await payWith(page, cards.asynchronous);
@@ -122,13 +107,13 @@ inBrowser("offline while a payment is under way, no reader hears that nothing wa
   assert.deepEqual(await readAnnouncements(), ["Processing your payment. Please keep this page open."]);
 });
 
-inBrowser("the link's expiry is told by the server's clock, and the buyer's may be days off", async ({ page }) => {
+inBrowser("shows the link's expiry by the server's clock", async ({ page }) => {
   const dayMs = 86_400_000;
   await page.clock.install({ time: Date.now() + 2 * dayMs });
-  await page.goto((await newOrder(merchant)).link);
+  await page.goto((await newOrder(site.merchant)).link);
   await formReady(page);
   assert.equal(await page.locator(".expiry").textContent(), "", "a day is left");
-  const order = await newOrder(merchant, { expires_in: 300 });
+  const order = await newOrder(site.merchant, { expires_in: 300 });
   await page.goto(order.link);
   const end = new Date(order.answer.text("expires_at"));
   const isToday = end.toDateString() === new Date().toDateString();

@@ -1,6 +1,5 @@
-// Wallets on the hosted page, with a stand-in of Stripe.js at Stripe's address and of Stripe's API behind it: buttons
-// where Stripe has some, one attempt whichever button pays it, and a sheet that never waits for nothing. What Stripe's
-// own script draws, and which wallets a device has, only Stripe's own account shows.
+// Wallets on the hosted page, with fakes of Stripe.js and Stripe's API: buttons only if available, one attempt for card
+// and wallet, and no sheet that waits forever. Stripe's real script and devices are not tested.
 import assert from "node:assert/strict";
 import type { BrowserContext, Page } from "playwright-core";
 import { connectPeer } from "#platform/rpc/client.ts";
@@ -40,7 +39,7 @@ test.after(async () => {
   await fake?.stop();
 });
 
-/** Opens a session's page. @returns by what each payment was sent, in order */
+/** Opens a session's page. @returns the element that sent each payment, in order */
 async function open(
   { page, context }: { page: Page; context: BrowserContext },
   has: { wallets?: Record<string, boolean>; card?: string; hold?: Promise<void> } = {},
@@ -64,7 +63,7 @@ async function open(
 const googlePay = { wallets: { googlePay: true, applePay: false } };
 const walletButton = (page: Page) => page.getByRole("button", { name: "Wallet", exact: true });
 
-inBrowser("where Stripe has wallets their buttons stand above the card, and one of them pays", async (visit) => {
+inBrowser("shows wallet buttons above the card, and a wallet pays", async (visit) => {
   const { page } = visit;
   const sent = await open(visit, googlePay);
   await page.getByText("Or pay by card").waitFor();
@@ -74,7 +73,7 @@ inBrowser("where Stripe has wallets their buttons stand above the card, and one 
   assert.deepEqual(sent, ["expressCheckout"]);
 });
 
-inBrowser("where Stripe has none, or its element does not load, there is nothing but the card", async (visit) => {
+inBrowser("shows only the card if no wallet is available", async (visit) => {
   const { page } = visit;
   const sent = await open(visit, { wallets: { googlePay: false } });
   assert.equal(await page.getByText("Or pay by card").isVisible(), false);
@@ -83,7 +82,7 @@ inBrowser("where Stripe has none, or its element does not load, there is nothing
   assert.deepEqual(sent, ["payment"]);
 });
 
-inBrowser("a wallet that was closed sends nothing, and the card still pays", async (visit) => {
+inBrowser("a closed wallet sends nothing, and the card still pays", async (visit) => {
   const { page } = visit;
   const sent = await open(visit, googlePay);
   await walletButton(page).click();
@@ -93,7 +92,7 @@ inBrowser("a wallet that was closed sends nothing, and the card still pays", asy
   assert.deepEqual(sent, ["payment"]);
 });
 
-inBrowser("a decline of the wallet's card is told like one of the card, and another try may be made", async (visit) => {
+inBrowser("shows a decline of the wallet's card and allows another attempt", async (visit) => {
   const { page } = visit;
   const has = { ...googlePay, card: "pm_card_chargeDeclinedInsufficientFunds" };
   const sent = await open(visit, has);
@@ -103,10 +102,10 @@ inBrowser("a decline of the wallet's card is told like one of the card, and anot
   has.card = "pm_card_visa";
   await payButton(page).click();
   await seeScreen(page, "Payment successful");
-  assert.deepEqual(sent, ["expressCheckout", "payment"], "what was declined is not sent again");
+  assert.deepEqual(sent, ["expressCheckout", "payment"], "the declined wallet is not sent again");
 });
 
-inBrowser("card and wallet at the same moment, and a double press in the sheet, are one payment", async (visit) => {
+inBrowser("card and wallet at once, and a double press in the sheet, make one payment", async (visit) => {
   const { page } = visit;
   const before = (await paymentsOf(merchant)).length;
   let release = () => {};
@@ -121,7 +120,7 @@ inBrowser("card and wallet at the same moment, and a double press in the sheet, 
   assert.equal((await paymentsOf(merchant)).length, before + 1);
 });
 
-inBrowser("while the card is being paid a wallet does not open, and its sheet is told so", async (visit) => {
+inBrowser("opens no wallet during a card payment and fails an open sheet", async (visit) => {
   const { page } = visit;
   let release = () => {};
   const sent = await open(visit, { ...googlePay, hold: new Promise<void>((resolve) => (release = resolve)) });
@@ -136,7 +135,7 @@ inBrowser("while the card is being paid a wallet does not open, and its sheet is
   assert.deepEqual(sent, ["payment"]);
 });
 
-inBrowser("a wallet opens only when the e-mail that is needed is there", async (visit) => {
+inBrowser("opens a wallet only after the required e-mail is entered", async (visit) => {
   const { page } = visit;
   (await merchant.api.patch("/v1/merchants/me/branding", { email_field: "required" })).expect(200);
   try {

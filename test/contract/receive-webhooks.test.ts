@@ -32,7 +32,7 @@ test("fulfils a payment that is announced twice once, and names the port that is
     child.stdout.on("data", (data: Buffer) => (printed += data));
     await eventually("the receiver to listen", () => printed.includes("waiting for webhooks"));
     const second = await run(process.execPath, [sample, port], { env, timeout: 20_000 }).catch((error) => error);
-    assert.equal(second.stderr, `port ${port} is in use: the receiver that already runs prints what comes\n`);
+    assert.equal(second.stderr, `port ${port} is in use: another receiver is running\n`);
 
     const session = (await merchant.api.post("/v1/checkout-sessions", { amount: 1050, currency: "EUR" })).expect(201);
     await pay(session.text("render.frame_url"), cards.succeeds);

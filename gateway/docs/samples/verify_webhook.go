@@ -30,8 +30,8 @@ func IsGenuine(rawBody []byte, signatureHeader, signingSecret string, tolerance 
 	mac.Write([]byte(sentAt + "."))
 	mac.Write(rawBody)
 	for _, signature := range signatures {
-			decoded, err := hex.DecodeString(signature)
-			if err == nil && hmac.Equal(decoded, mac.Sum(nil)) {
+		decoded, err := hex.DecodeString(signature)
+		if err == nil && hmac.Equal(decoded, mac.Sum(nil)) {
 			return true
 		}
 	}

@@ -1,8 +1,7 @@
 // Line items of a session as public JSON (docs/contract.md §4); merchant and buyer get them as they were sent.
-import { type Static, Type } from "typebox";
-import type { LineItem } from "#proto/payments/v1/payments_pb.ts";
+import { Type } from "typebox";
 import { displayLine } from "../../http/display-text.ts";
-import { component, numberOf, textSchema } from "./field.ts";
+import { component, textSchema } from "./field.ts";
 
 const amountMax = 99_999_999;
 
@@ -32,10 +31,3 @@ export const LineItemJson = component(
     amount: Type.Integer(amount),
   }),
 );
-
-export function presentLines(lines: readonly LineItem[]): { line_items?: Static<typeof LineItemJson>[] } {
-  if (lines.length === 0) return {};
-  return {
-    line_items: lines.map(({ name, quantity, amount }) => ({ name, quantity, amount: numberOf(amount) })),
-  };
-}

@@ -1,5 +1,5 @@
-// An example shop: its page embeds the SDK under a strict policy, its backend makes the session with the API key, and
-// it ships an order when the signed webhook says that it is paid, never because a browser said so.
+// An example shop: its page embeds the SDK under a strict policy, its backend creates the session, and it ships an order
+// on the signed webhook.
 import { once } from "node:events";
 import { readFileSync } from "node:fs";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
@@ -10,14 +10,14 @@ import { isSignedWith, startReceiver } from "../../harness/receiver.ts";
 
 export interface Shop {
   readonly url: string;
-  /** Payment ids of orders that were shipped. */
+  /** Payment ids of shipped orders. */
   readonly shipped: ReadonlySet<string>;
-  /** `session_secret` of the orders so far, newest last. */
+  /** `session_secret` of the orders, newest last. */
   readonly secrets: readonly string[];
   close(): Promise<void>;
 }
 
-/** @param more origins of a processor's script, which the shop's policy lets in as well */
+/** @param more further script origins of the shop's policy */
 export async function startShop(stack: StackInfo, merchant: TestMerchant, more: readonly string[] = []): Promise<Shop> {
   const secrets: string[] = [];
   const webhooks = await receiveWebhooks(stack, merchant);
@@ -31,7 +31,7 @@ export async function startShop(stack: StackInfo, merchant: TestMerchant, more: 
   const script = readFileSync(join(import.meta.dirname, "page.js"), "utf8");
   const serve = async (request: IncomingMessage, response: ServerResponse) => {
     const { pathname, searchParams } = new URL(request.url ?? "/", "http://shop");
-    // What a test's page refuses besides, and what it only reports.
+    // Further policies of a test's page, enforced and report-only.
     const policies = [policy, ...searchParams.getAll("refuses")].join(", ");
     const reported = searchParams.getAll("reports").join(", ");
     if (pathname === "/orders") {

@@ -136,8 +136,8 @@ class Caller:
         try:
             parsed = parse_json(answer.body)
         except ValueError:
-                parsed = None  # error_of reports a missing envelope
-            return error_of(answer.status, answer.headers, parsed, self._settings.api_key())
+            parsed = None  # error_of reports a missing envelope
+        return error_of(answer.status, answer.headers, parsed, self._settings.api_key())
 
     def _headers(self, is_idempotent: bool, is_open: bool, key: str | None) -> dict[str, str]:
         settings = self._settings
