@@ -1,7 +1,7 @@
 // Reads a query string. A repeated name becomes a list, which every schema refuses. Bytes that are not UTF-8 become
 // U+FFFD (WHATWG URL) and are refused in the operation's own parameters.
 import type { Violation } from "#platform/values/failure.ts";
-import { membersOf } from "#platform/values/members.ts";
+import { membersOf } from "#platform/values/unchecked.ts";
 
 // The longest list operation has 9 parameters. Further ones are dropped.
 const parametersMax = 64;

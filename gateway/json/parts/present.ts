@@ -3,7 +3,7 @@
 import { isMessage } from "@bufbuild/protobuf";
 import { TimestampSchema } from "@bufbuild/protobuf/wkt";
 import type { Static, TObject } from "typebox";
-import { type Members, membersOf } from "#platform/values/members.ts";
+import { type Members, membersOf } from "#platform/values/unchecked.ts";
 import { componentName, environmentText, numberOf, timeTextOf } from "./field.ts";
 
 type Camel<S> = S extends `${infer Head}_${infer Tail}` ? `${Head}${Capitalize<Camel<Tail>>}` : S;
