@@ -1,5 +1,5 @@
 // Splits an upload into pieces for a service.
-import { renewTime } from "#platform/values/time-budget.ts";
+import { renewTime } from "#platform/values/call-context.ts";
 import type { Environment } from "#proto/merchant/v1/merchant_pb.ts";
 import type { Peers } from "../../peers.ts";
 
