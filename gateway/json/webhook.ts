@@ -1,6 +1,6 @@
 // Webhook endpoints and deliveries as public JSON (docs/contract.md §9).
 import { type Static, Type } from "typebox";
-import type { Delivery, Endpoint, PaymentDelivery } from "#proto/webhook/v1/webhook_pb.ts";
+import type { Delivery, Endpoint, GetDeliveryResponse, PaymentDelivery } from "#proto/webhook/v1/webhook_pb.ts";
 import { payloadOf, payloadSchema } from "./event.ts";
 import {
   component,

@@ -15,11 +15,13 @@ import {
 } from "../json/branding.ts";
 import { MerchantJson, ProfileJson, presentMerchant } from "../json/merchant.ts";
 import { component, enumSchema } from "../json/parts/field.ts";
-import { clearable, currencyInput, emailInput, emailOf, httpsUrlOf } from "../json/parts/input.ts";
+import { changeOf, clearable, currencyInput, emailInput, emailOf, httpsUrlOf } from "../json/parts/input.ts";
 import { present } from "../json/parts/present.ts";
 import type { Peers } from "../peers.ts";
 
 const tag = "Merchant";
+const upperCase = (text: string) => text.toUpperCase();
+const lowerCase = (text: string) => text.toLowerCase();
 
 const ProfileChange = component(
   "MerchantProfileChange",
@@ -149,13 +151,13 @@ function changeProfile(context: GatewayContext, merchants: Peers["merchants"]): 
       const { merchant } = await merchants.updateProfile({
         merchantId,
         environment,
-        ...(body.country !== undefined && { country: body.country.toUpperCase() }),
-        ...(body.currency !== undefined && { currency: body.currency.toUpperCase() }),
-        ...(body.name !== undefined && { name: body.name }),
-        ...(body.legal_name !== undefined && { legalName: body.legal_name ?? "" }),
-        ...(body.email !== undefined && { email: emailOf(body.email) }),
-        ...(body.phone !== undefined && { phone: body.phone ?? "" }),
-        ...(body.website !== undefined && { website: body.website ? httpsUrlOf("website", body.website) : "" }),
+        country: changeOf(body.country, upperCase),
+        currency: changeOf(body.currency, upperCase),
+        name: body.name,
+        legalName: changeOf(body.legal_name),
+        email: changeOf(body.email, emailOf),
+        phone: changeOf(body.phone),
+        website: changeOf(body.website, (url) => httpsUrlOf("website", url)),
       });
       return present(ProfileJson, merchant);
     },
@@ -182,24 +184,20 @@ function changeBranding(context: GatewayContext, merchants: Peers["merchants"]):
       const { branding } = await merchants.updateBranding({
         merchantId,
         environment,
-        ...(body.display_name !== undefined && { displayName: body.display_name ?? "" }),
-        ...(body.tagline !== undefined && { tagline: body.tagline ?? "" }),
-        ...(body.logo_url !== undefined && { logoUrl: body.logo_url ? httpsUrlOf("logo_url", body.logo_url) : "" }),
-        ...(body.accent_color !== undefined && { accentColor: (body.accent_color ?? "").toLowerCase() }),
-        ...(body.secondary_color !== undefined && { secondaryColor: (body.secondary_color ?? "").toLowerCase() }),
-        ...(body.support_email !== undefined && { supportEmail: emailOf(body.support_email ?? "") }),
-        ...(body.button_style !== undefined && { buttonStyle: body.button_style }),
-        ...(body.background_style !== undefined && { backgroundStyle: body.background_style }),
-        ...(body.theme !== undefined && { theme: body.theme }),
-        ...(body.font_family !== undefined && { fontFamily: body.font_family }),
-        ...(body.terms_url !== undefined && {
-          termsUrl: body.terms_url ? httpsUrlOf("terms_url", body.terms_url) : "",
-        }),
-        ...(body.privacy_url !== undefined && {
-          privacyUrl: body.privacy_url ? httpsUrlOf("privacy_url", body.privacy_url) : "",
-        }),
-        ...(body.email_field !== undefined && { emailField: body.email_field }),
-        ...(body.email_receipts !== undefined && { emailReceipts: body.email_receipts }),
+        displayName: changeOf(body.display_name),
+        tagline: changeOf(body.tagline),
+        logoUrl: changeOf(body.logo_url, (url) => httpsUrlOf("logo_url", url)),
+        accentColor: changeOf(body.accent_color, lowerCase),
+        secondaryColor: changeOf(body.secondary_color, lowerCase),
+        supportEmail: changeOf(body.support_email, emailOf),
+        buttonStyle: body.button_style,
+        backgroundStyle: body.background_style,
+        theme: body.theme,
+        fontFamily: body.font_family,
+        termsUrl: changeOf(body.terms_url, (url) => httpsUrlOf("terms_url", url)),
+        privacyUrl: changeOf(body.privacy_url, (url) => httpsUrlOf("privacy_url", url)),
+        emailField: body.email_field,
+        emailReceipts: body.email_receipts,
       });
       return presentBranding(branding);
     },

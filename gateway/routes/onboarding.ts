@@ -4,7 +4,7 @@ import { type GatewayContext, openRoute } from "../auth/auth.ts";
 import { displayLine } from "../http/display-text.ts";
 import { ApplicationJson, presentApplication } from "../json/application.ts";
 import { component, idSchema } from "../json/parts/field.ts";
-import { clearable, currencyInput, currencyOf, emailInput, emailOf } from "../json/parts/input.ts";
+import { changeOf, clearable, currencyInput, currencyOf, emailInput, emailOf } from "../json/parts/input.ts";
 import { strict } from "../operation.ts";
 import type { Peers } from "../peers.ts";
 
@@ -138,23 +138,15 @@ function draftRoutes(context: GatewayContext, applications: Peers["applications"
       errors: ["not_found"],
     },
     async ({ params, body }) => {
-      const currency = body.currency_code && currencyOf("currency_code", body.currency_code);
       const { application } = await applications.updateApplication({
         applicationId: params.id,
-        ...changed("applicantEmail", body.applicant_email && emailOf(body.applicant_email)),
-        ...changed("legalName", body.legal_name),
-        ...changed("tradingName", body.trading_name),
-        ...changed("countryCode", body.country_code?.toUpperCase() ?? body.country_code),
-        ...changed("currencyCode", currency),
+        applicantEmail: changeOf(body.applicant_email, emailOf),
+        legalName: changeOf(body.legal_name),
+        tradingName: changeOf(body.trading_name),
+        countryCode: changeOf(body.country_code, (code) => code.toUpperCase()),
+        currencyCode: changeOf(body.currency_code, (code) => currencyOf("currency_code", code)),
       });
       return presentApplication(application);
     },
   );
-}
-
-/** Empty for `null`, no field if none was sent. */
-function changed<K extends string>(name: K, value: string | null | undefined): { [P in K]?: string } {
-  const fields: { [P in K]?: string } = {};
-  if (value !== undefined) fields[name] = value ?? "";
-  return fields;
 }

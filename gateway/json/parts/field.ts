@@ -29,7 +29,7 @@ export function numberOf(value: bigint): number {
   return Number(value);
 }
 
-export function environmentText(environment: Environment): "sandbox" | "live" {
+export function environmentText(environment: number): "sandbox" | "live" {
   if (environment === Environment.SANDBOX) return "sandbox";
   if (environment === Environment.LIVE) return "live";
   throw new Error("an environment is missing");

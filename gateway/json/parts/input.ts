@@ -39,6 +39,15 @@ export function currencyOf(field: string, text: string): string {
   return currency;
 }
 
+/** A field of a change for a service: undefined keeps it, and `null` clears it. */
+export function changeOf(
+  value: string | null | undefined,
+  convert: (text: string) => string = (text) => text,
+): string | undefined {
+  if (value === undefined) return undefined;
+  return value ? convert(value) : "";
+}
+
 /** An e-mail address in its stored form. */
 export function emailOf(text: string): string {
   return buyerEmail(text) ?? text;
