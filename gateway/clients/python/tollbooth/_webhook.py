@@ -60,13 +60,13 @@ def verify_webhook(
 def _parts_of(header: str) -> tuple[str, list[str]]:
     """Time and signatures of the header."""
     if header == "":
-        raise SignatureVerificationError("there is no Service-Signature header")
+        raise SignatureVerificationError("the Service-Signature header is missing")
     parts = [part.strip().partition("=")[::2] for part in header.split(",")]
     times = [value for name, value in parts if name == "t"]
     signatures = [value for name, value in parts if name == "v1" and _SIGNATURE.fullmatch(value)]
     if len(times) != 1 or not _TIME.fullmatch(times[0]) or not signatures:
         raise SignatureVerificationError(
-            "the Service-Signature header does not look like t=<unix seconds>,v1=<64 hex digits>"
+            "the Service-Signature header must look like t=<unix seconds>,v1=<64 hex digits>"
         )
     return times[0], signatures
 
