@@ -80,8 +80,7 @@ export async function applyProcessorEvent(
   const paymentId =
     report && (await paymentOfIntent(deps.db, { ...report, connector: connector.name, connectorRef: report.ref }));
   try {
-    const work = (tx: Tx) => settleEvent(deps, tx, account, event, paymentId, report);
-    const settled = await deps.db.transactionTogether(paymentId ?? event.id, work);
+    const settled = await deps.db.transaction((tx) => settleEvent(deps, tx, account, event, paymentId, report));
     crashPoint("receive-event.4-settled");
     deps.outbox.wake();
     // A mismatch is listed for an operator; sending the event again would not change it.

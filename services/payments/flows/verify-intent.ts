@@ -70,8 +70,7 @@ export async function settleReport(
   path: Path,
   versionSeen?: number,
 ): Promise<StoredPayment> {
-  const work = (tx: Tx) => settlePayment(tx, deps, paymentId, report, path, versionSeen);
-  const settled = await deps.db.transactionTogether(paymentId, work);
+  const settled = await deps.db.transaction((tx) => settlePayment(tx, deps, paymentId, report, path, versionSeen));
   crashPoint("verify-intent.3-settled");
   return finishSettlement(deps, settled, path);
 }

@@ -9,13 +9,6 @@ import { callContext } from "#platform/values/call-context.ts";
  */
 type BatchWork<Item, Answer> = (items: readonly Item[]) => Promise<readonly Answer[]>;
 
-interface BatchRules<Item> {
-  /** Items with the same key never go together. */
-  readonly keyOf?: (item: Item) => string;
-  /** True: surely nothing was done, and the fault may be one item's: each is done again by itself. */
-  readonly isOfOne: (error: unknown) => boolean;
-}
-
 interface WaitingItem<Item, Answer> {
   readonly item: Item;
   readonly resolve: (answer: Answer) => void;
@@ -35,14 +28,12 @@ export const lockMsMax = 250;
 
 export class Batch<Item, Answer> {
   readonly #doAll: BatchWork<Item, Answer>;
-  readonly #rules: BatchRules<Item>;
   #waiting: WaitingItem<Item, Answer>[] = [];
   /** Whom the next one waits for. */
   #underWay: NodeJS.Timeout | undefined;
 
-  constructor(doAll: BatchWork<Item, Answer>, rules: BatchRules<Item> = { isOfOne: isRefused }) {
+  constructor(doAll: BatchWork<Item, Answer>) {
     this.#doAll = doAll;
-    this.#rules = rules;
   }
 
   /** @throws what this item by itself throws; of what was not surely refused it is unknown whether it was done. */
@@ -55,27 +46,13 @@ export class Batch<Item, Answer> {
 
   #begin(): void {
     if (this.#waiting.length === 0) return;
-    const batch = this.#take();
+    const batch = this.#waiting.splice(0, itemsMax);
     const turn = setTimeout(() => this.#go(turn), patienceMs);
     this.#underWay = turn;
     void this.#run(batch).finally(() => {
       clearTimeout(turn);
       this.#go(turn);
     });
-  }
-
-  /** The oldest that may go together. */
-  #take(): readonly WaitingItem<Item, Answer>[] {
-    const { keyOf } = this.#rules;
-    if (!keyOf) return this.#waiting.splice(0, itemsMax);
-    const chosen = new Map<string, WaitingItem<Item, Answer>>();
-    this.#waiting = this.#waiting.filter((each) => {
-      const key = keyOf(each.item);
-      if (chosen.size === itemsMax || chosen.has(key)) return true;
-      chosen.set(key, each);
-      return false;
-    });
-    return [...chosen.values()];
   }
 
   /** The next one, unless it went before. */
@@ -92,7 +69,7 @@ export class Batch<Item, Answer> {
       if (answers.length !== batch.length) throw new Error(`${batch.length} items, ${answers.length} answers`);
       batch.forEach(({ resolve }, i) => void resolve(answers[i] as Answer));
     } catch (error) {
-      if (batch.length > 1 && this.#rules.isOfOne(error)) await Promise.all(batch.map((each) => this.#run([each])));
+      if (batch.length > 1 && isRefused(error)) await Promise.all(batch.map((each) => this.#run([each])));
       else for (const { reject } of batch) reject(error);
     }
   }

@@ -1,15 +1,49 @@
 // One service's PostgreSQL database: statements, transactions and snapshots on one pool. A service that maps entities
 // opens mapped-database.ts instead.
-import { AsyncLocalStorage } from "node:async_hooks";
 import type pg from "pg";
 import { inSpan, isTracing, type SpanOptions } from "#platform/telemetry/trace.ts";
 import { Batch, lockMsMax } from "./batch.ts";
 import { openPool, type PoolOptions } from "./pool.ts";
-import { type SharedWork, shareTransaction, sharingRules } from "./shared-transaction.ts";
-import { type BulkQuery, type GroupedSql, openTx, type Sql, type Tx } from "./sql.ts";
 import { WriteWatch, whenRefused } from "./takes-writes.ts";
 
-export type { BulkQuery, GroupedSql, Sql, Tx } from "./sql.ts";
+/** Anything SQL can be said to: the database itself (one statement, committed at once) or a transaction. */
+export interface Sql {
+  /** Rows of one statement with `$1…` parameters. int8 and timestamps come as text (see `time` and BigInt). */
+  rows<Row>(text: string, params?: readonly unknown[]): Promise<Row[]>;
+}
+
+/** The same, where what many say at the same moment goes together: the database, or a transaction. */
+export interface GroupedSql extends Sql {
+  /**
+   * One item of a statement for many: said together with what others give to the same function at the same moment.
+   * @throws what the statement with this item alone throws; what others are refused for is not met.
+   */
+  together<Item, Answer>(query: BulkQuery<Item, Answer>, item: Item): Promise<Answer>;
+}
+
+/**
+ * One statement about several items. A function of a module, since it also names what goes together.
+ * @returns an answer for each, in their order
+ */
+export type BulkQuery<Item, Answer> = (sql: Sql, items: readonly Item[]) => Promise<readonly Answer[]>;
+
+/** An open transaction. */
+export interface Tx extends GroupedSql {
+  /** So that the database itself is no transaction. */
+  readonly isOpen: true;
+}
+
+/** A transaction of one work. */
+export function openTx(rows: Tx["rows"]): Tx {
+  const tx: Tx = { isOpen: true, rows, together: (query, item) => runSingle(tx, query, item) };
+  return tx;
+}
+
+/** Where there is nobody to go together with. */
+export async function runSingle<Item, Answer>(sql: Sql, query: BulkQuery<Item, Answer>, item: Item): Promise<Answer> {
+  const [answer] = await query(sql, [item]);
+  return answer as Answer;
+}
 
 // Of assert_known_server (schema/0010-known-server.sql).
 const unknownServer = "57TB1";
@@ -18,7 +52,6 @@ export class Database implements GroupedSql {
   readonly #pool: pg.Pool;
   readonly #writes: WriteWatch;
   readonly #batches = new Map<unknown, Batch<never, unknown>>();
-  readonly #shared = new Batch<SharedWork, unknown>((works) => this.#share(works), sharingRules);
 
   /** What is called when a statement is refused because the server is another one than the fence vouches for. */
   onUnknownServer: () => void = () => {};
@@ -67,17 +100,6 @@ export class Database implements GroupedSql {
     }
   }
 
-  /**
-   * The same for work on one object, in one transaction with other work that waits at the same moment: what they say
-   * `together` is one statement, and they commit at once. Where one fails, all are rolled back and each is done by
-   * itself; so work says nothing to anybody but its transaction, and can be done again.
-   * @param object no two works of one transaction have the same
-   */
-  async transactionTogether<T>(object: string, work: (tx: Tx) => Promise<T>): Promise<T> {
-    // Its events tell of its own call, also where another's began the transaction.
-    return (await this.#shared.add({ object, work: AsyncLocalStorage.bind(work) })) as T;
-  }
-
   /** What it says for many waits for a lock only so long. */
   readonly #brief: Sql = {
     rows: async <Row>(text: string, params: readonly unknown[] = []): Promise<Row[]> => {
@@ -96,12 +118,6 @@ export class Database implements GroupedSql {
       }
     },
   };
-
-  async #share(works: readonly SharedWork[]): Promise<readonly unknown[]> {
-    const [first] = works;
-    if (first && works.length === 1) return [await this.transaction(first.work)];
-    return await this.transaction((tx) => shareTransaction(tx, works));
-  }
 
   /**
    * Runs reads that must agree with each other on one snapshot, each planned for its own values: for lists, whose best

@@ -3,9 +3,8 @@
 import { type EntitySchema, MikroORM, type SqlEntityManager } from "@mikro-orm/postgresql";
 import { CompiledQuery, type ControlledTransaction, PostgresDialect } from "kysely";
 import type pg from "pg";
-import { Database, inStatementSpan } from "./database.ts";
-import { openPool, type PoolOptions } from "./pool.ts";
-import { type BulkQuery, runSingle, type Tx } from "./sql.ts";
+import { type BulkQuery, Database, type Tx, inStatementSpan, runSingle } from "./database.ts";
+import { type PoolOptions, openPool } from "./pool.ts";
 
 /** An open transaction with an entity manager in it; what that holds is flushed before the commit. */
 export interface MappedTx extends Tx {

@@ -96,57 +96,6 @@ test("twenty confirms and twenty webhooks at once book one payment and announce 
   assert.deepEqual(await announced(id), ["payment.succeeded", "payment.succeeded"]);
 });
 
-function settleTogether(id: string, intentReport: IntentReport, requestId: string) {
-  const call = { requestId, actor: "", traceparent: "", deadlineMs: undefined };
-  return callContext.run(call, () =>
-    db.transactionTogether(id, (tx) => settlePayment(tx, deps, id, intentReport, "confirm")),
-  );
-}
-
-/** How many transactions last wrote these payments. */
-async function transactionsOf(ids: readonly string[]): Promise<number> {
-  const [row] = await db.rows<{ n: number }>(
-    "select count(distinct xmin::text)::int as n from payments where id = any($1)",
-    [ids],
-  );
-  return row?.n ?? 0;
-}
-
-for (const [what, missing] of [
-  ["share transactions", []],
-  ["do not fail with another of their batch", [newId("payment")]],
-] as const)
-  test(`payments that settle concurrently ${what}: each settles once, and its events name its own request`, async () => {
-    const ids = await Promise.all(Array.from({ length: 30 }, () => newPayment()));
-    const twice = [...ids, ...missing, ...ids];
-    const ends = await Promise.allSettled(twice.map((id, i) => settleTogether(id, report(id), `${id} ${i}`)));
-    assert.deepEqual(
-      ends.flatMap((end, i) => (end.status === "rejected" ? [twice[i], end.reason.reason] : [])),
-      missing.flatMap((id) => [id, "NOT_FOUND"]),
-    );
-    for (const id of ids) {
-      assert.equal((await findRecord(db, owner, id))?.netAmount, 941n);
-      assert.deepEqual(await posted(id), ["captured 1000", "fee_charged 59"]);
-      const written = Buffer.from(id);
-      const rows = await db.rows<{ body: Buffer }>("select body from outbox where position($1::bytea in body) > 0", [
-        written,
-      ]);
-      // The request of either of the two calls.
-      assert.deepEqual(
-        rows.map(({ body }) => fromBinary(EventSchema, body).requestId.split(" ")[0]),
-        [id],
-      );
-    }
-    if (missing.length === 0) assert.ok((await transactionsOf(ids)) < ids.length);
-  });
-
-test("when one of a batch cannot be settled, each other settles in its own transaction", async () => {
-  // One report each: a second one could share the transaction that settles the payment.
-  const ids = await Promise.all(Array.from({ length: 30 }, () => newPayment()));
-  await Promise.allSettled([...ids, newId("payment")].map((id) => settleTogether(id, report(id), id)));
-  assert.equal(await transactionsOf(ids), ids.length);
-});
-
 test("the first report stores the intent's id, also without other changes", async () => {
   const id = await newPayment();
   await settle(id, report(id, { facts: [] }), "reconcile");

@@ -57,7 +57,7 @@ export async function driveRefund<T>(
     return await deps.db.transaction((tx) => record(tx, payment, refund));
   }
   const report = isKnown(answer) ? answer.value : unmadeReport(refund, answer);
-  const result = await deps.db.transactionTogether(payment.id, async (tx) => {
+  const result = await deps.db.transaction(async (tx) => {
     // The payment is locked first, as by every settlement.
     const isUnsent = answer.kind === "not_sent";
     if (isUnsent) await lockPayment(tx, payment.id);
