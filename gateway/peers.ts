@@ -1,7 +1,7 @@
 // Typed clients for the four services, one connection per service.
 import type { Client } from "@connectrpc/connect";
 import type { Host } from "#platform/process/host.ts";
-import { connectPeer, SharedQuestion } from "#platform/rpc/client.ts";
+import { connectPeer, RequestCoalescer } from "#platform/rpc/client.ts";
 import { CheckoutService } from "#proto/checkout/v1/checkout_pb.ts";
 import { Health } from "#proto/grpc/health/v1/health_pb.ts";
 import { AuditService } from "#proto/merchant/v1/audit_pb.ts";
@@ -47,7 +47,7 @@ export function connectPeers(
   const merchant = peer(config.MERCHANT_URL);
   const webhook = peer(config.WEBHOOK_URL);
   const merchants = merchant.client(MerchantService);
-  const brandings = new SharedQuestion<GetBrandingResponse>();
+  const brandings = new RequestCoalescer<GetBrandingResponse>();
   return {
     checkout: checkout.client(CheckoutService),
     payments: payments.client(PaymentsService),

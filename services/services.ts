@@ -1,14 +1,14 @@
 // The services with a database: the events that each announces and consumes, the tables that it only appends to, and
 // the columns that it encrypts. Deployment, the platform, tests and commands read these lists.
 
-/** Services that announce events; each has a stream of its own. */
+/** Services that announce events; each has its own stream. */
 export const sources = ["checkout", "payments", "merchant", "webhook"] as const;
 export type Source = (typeof sources)[number];
 
-/** The durable consumers of this release, all of them: whoever consumes takes its name, source and filter from here. */
+/** All durable consumers of this release; consumers take their name, source and filter from here. */
 export const durableConsumers = {
   followPayments: { by: "checkout", name: "checkout-payments", source: "payments", types: "payment.>" },
-  // Receipts by e-mail: of what is paid, of what is captured later, of what is refunded.
+  // Receipts by e-mail, after payment, later capture and refund.
   receiptCompletions: { by: "checkout", name: "checkout-receipts", source: "checkout", types: "session.completed" },
   receiptCaptures: { by: "checkout", name: "checkout-receipts", source: "payments", types: "payment.captured" },
   receiptRefunds: {
@@ -18,7 +18,7 @@ export const durableConsumers = {
     types: "payment.refund_succeeded",
   },
   fanOut: { by: "webhook", name: "webhook-fan-out", source: "payments", types: "payment.>" },
-  // A consumer has one filter, so there is one for each end of a session: most of what checkout announces is no end.
+  // A consumer has one filter, and most of checkout's events do not end a session, so each kind of end has a consumer.
   fanOutCompletions: { by: "webhook", name: "webhook-fan-out", source: "checkout", types: "session.completed" },
   fanOutExpiries: { by: "webhook", name: "webhook-fan-out-expiries", source: "checkout", types: "session.expired" },
   fanOutCancellations: {
@@ -27,7 +27,7 @@ export const durableConsumers = {
     source: "checkout",
     types: "session.canceled",
   },
-  // So the audit log has one for each kind of administrative act.
+  // One for each kind of administrative action.
   auditMerchants: { by: "merchant", name: "merchant-audit", source: "merchant", types: ">" },
   auditEndpoints: { by: "merchant", name: "merchant-audit", source: "webhook", types: "endpoint.>" },
   auditRefunds: { by: "merchant", name: "merchant-audit", source: "payments", types: "refund.requested" },
@@ -56,10 +56,9 @@ export const durableConsumers = {
   auditRiskRules: { by: "merchant", name: "merchant-audit-risk", source: "checkout", types: "risk_rule.>" },
 } as const satisfies Readonly<Record<string, { by: Source; name: string; source: Source; types: string }>>;
 
-/** A durable consumer of this release. */
 export type DurableConsumer = (typeof durableConsumers)[keyof typeof durableConsumers];
 
-/** What each process hears besides, as it is published and without durability, to forget what it has kept. */
+/** Live, not durable subscriptions of each process, for invalidating caches. */
 export const liveSubscriptions = {
   apiKeys: { by: "gateway", source: "merchant", types: "api_key.>" },
   merchants: { by: "gateway", source: "merchant", types: "merchant.>" },
@@ -68,23 +67,20 @@ export const liveSubscriptions = {
   endpoints: { by: "webhook", source: "webhook", types: "endpoint.>" },
 } as const satisfies Readonly<Record<string, { by: Source | "gateway"; source: Source; types: string }>>;
 
-/**
- * The tables of each service that are written once: its role may add rows there and read them, and nothing else.
- * Everywhere else it may change and delete rows too.
- */
+/** Tables that a service's role may only read and append to; in all others it may also change and delete rows. */
 export const appendOnlyTables = {
   checkout: ["recovery_acts"],
   payments: ["journal", "journal_adjustment_lines", "operation_history", "recovery_acts"],
-  // A day of the request log goes as a whole, by a function of the owner's.
+  // A function of the owner drops a whole day of the request log.
   merchant: ["audit_entries", "audit_links", "audit_seals", "api_requests", "recovery_acts"],
   webhook: ["attempts", "recovery_acts"],
 } as const satisfies Readonly<Record<Source, readonly string[]>>;
 
-/** A column that holds what `Vault.encrypt` gave. */
+/** A column with values of `Vault.encrypt`. */
 export interface SealedColumn {
   readonly table: string;
   readonly column: string;
-  /** SQL of the context that its value was sealed with, in terms of the row's other columns. */
+  /** SQL of the encryption context, from the row's other columns. */
   readonly context: string;
 }
 

@@ -3,7 +3,7 @@
 import { isIP } from "node:net";
 import type { FastifyReply, FastifyRequest } from "fastify";
 import type { Static, TObject, TSchema } from "typebox";
-import { askPatiently } from "#platform/rpc/client.ts";
+import { retryWhileUnavailable } from "#platform/rpc/client.ts";
 import { callContext } from "#platform/values/call-context.ts";
 import { isId } from "#platform/values/id.ts";
 import { membersOf } from "#platform/values/unchecked.ts";
@@ -148,7 +148,7 @@ async function authenticate(context: GatewayContext, request: FastifyRequest, re
     );
   // With an idempotency key an earlier request may have moved money, but 503 would mean that nothing was done.
   const isKeyed = headerCount(request, "idempotency-key") > 0;
-  const principal = await callContext.run(request.call, () => (isKeyed ? askPatiently(ask) : ask()));
+  const principal = await callContext.run(request.call, () => (isKeyed ? retryWhileUnavailable(ask) : ask()));
   if (!principal) throw invalidKey(context, "unknown");
   return principal;
 }

@@ -2,18 +2,18 @@
 // separate databases on the stack's server, without HTTP, RPC, NATS or the processor.
 import { randomBytes } from "node:crypto";
 import pg from "pg";
+import { type GroupedSql, runSingle, type Tx } from "#platform/database/database.ts";
 import { migrate } from "#platform/database/migrate.ts";
-import { type GroupedSql, type Tx, runSingle } from "#platform/database/database.ts";
 import { Outbox } from "#platform/events/outbox.ts";
 import { newId } from "#platform/values/id.ts";
 import { Environment } from "#proto/merchant/v1/merchant_pb.ts";
-import { type NewSession, insertSessions } from "../../services/checkout/store/new-sessions.ts";
+import { insertSessions, type NewSession } from "../../services/checkout/store/new-sessions.ts";
 import { changeSessions, findSession } from "../../services/checkout/store/sessions.ts";
 import type { IntentReport, RefundReport } from "../../services/payments/connectors/connector.ts";
 import { settlePayment, settleRefund } from "../../services/payments/flows/settle-payment.ts";
 import { insertPayments, recordIntents } from "../../services/payments/store/new-payments.ts";
 import { firstTry } from "../../services/payments/store/operations.ts";
-import { type StoredPayment, findPayment, lockPayment } from "../../services/payments/store/payments.ts";
+import { findPayment, lockPayment, type StoredPayment } from "../../services/payments/store/payments.ts";
 import { insertReservations } from "../../services/payments/store/refunds/refund-reservations.ts";
 import type { StoredRefund } from "../../services/payments/store/refunds/refunds.ts";
 import { type LoadResult, measure } from "./load.ts";

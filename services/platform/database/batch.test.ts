@@ -1,4 +1,3 @@
-// Writes that wait at the same moment go together, and what one of them meets the others do not.
 import assert from "node:assert/strict";
 import { suite } from "../../../test/harness/suite.ts";
 import { callContext } from "../values/call-context.ts";
@@ -6,7 +5,7 @@ import { asJson, Batch, byKey } from "./batch.ts";
 
 const test = suite("batched writes");
 
-/** Statements that are answered by hand. */
+/** Statements whose answers the test controls. */
 function held() {
   const statements: {
     rows: readonly string[];
@@ -26,7 +25,7 @@ function held() {
 
 const turn = () => new Promise<void>((resolve) => setImmediate(resolve));
 
-test("alone a row goes at once; those that come meanwhile go together, and each has its own answer", async () => {
+test("sends a single row at once and groups later rows, each with its own answer", async () => {
   const { add, rows, answer } = held();
   const all = Promise.all([..."abc"].map(add));
   assert.deepEqual(rows(), ["a"]);
@@ -41,7 +40,7 @@ test("alone a row goes at once; those that come meanwhile go together, and each 
   assert.equal(await last, "D");
 });
 
-test("at most fifty go together", async () => {
+test("groups at most fifty rows", async () => {
   const { add, statements, answer } = held();
   const all = Promise.all(Array.from({ length: 61 }, () => add("x")));
   for (let i = 0; i < 3; i++) {
@@ -56,7 +55,7 @@ test("at most fifty go together", async () => {
 });
 
 for (const code of ["23505", "22P02", "40P01", "P0001", "55P03"]) {
-  test(`when the server refuses one of them (${code}), each goes again by itself, and its refusal is its own`, async () => {
+  test(`reruns each row alone after a refusal (${code}), so only the faulty row fails`, async () => {
     const { add, rows, answer, refuse } = held();
     const first = add("a");
     const [good, bad] = [add("b"), add("c")];
@@ -73,7 +72,7 @@ for (const code of ["23505", "22P02", "40P01", "P0001", "55P03"]) {
 }
 
 for (const code of ["57014", "57TB1", "08006", "ECONNRESET"]) {
-  test(`what may have been done (${code}) is said by nobody again`, async () => {
+  test(`never repeats a statement whose outcome is unknown (${code})`, async () => {
     const { add, rows, answer, refuse } = held();
     const all = Promise.allSettled([..."abc"].map(add));
     answer(0);
@@ -87,7 +86,7 @@ for (const code of ["57014", "57TB1", "08006", "ECONNRESET"]) {
   });
 }
 
-test("behind a statement that waits, the others wait a moment and go without it", async () => {
+test("starts the next batch after a moment behind a waiting statement", async () => {
   const { add, rows, answer } = held();
   const slow = add("a");
   const quick = Promise.all([add("b"), add("c")]);
@@ -101,7 +100,7 @@ test("behind a statement that waits, the others wait a moment and go without it"
   assert.deepEqual([await slow, await next], ["A", "D"]);
 });
 
-test("a statement for many is a part of nobody's trace", async () => {
+test("keeps a shared statement out of every request's trace", async () => {
   const { add, statements, answer } = held();
   const call = (traceparent: string) => ({ requestId: "", actor: "", deadlineMs: undefined, traceparent });
   const all = [..."abc"].map((row) => callContext.run(call(row), () => add(row)));
@@ -115,12 +114,12 @@ test("a statement for many is a part of nobody's trace", async () => {
   );
 });
 
-test("an answer that says less than it was asked is a defect that all hear of", async () => {
+test("fails every item when the number of answers is wrong", async () => {
   const batch = new Batch<string, string>(async () => []);
   await assert.rejects(batch.add("a"), /1 items, 0 answers/);
 });
 
-test("rows that are looked up by a key are in its order, so that no two statements wait for each other", () => {
+test("sorts rows by their lookup key to prevent deadlocks", () => {
   const rows = JSON.parse(
     byKey(
       [..."cab"].map((id) => ({ id, n: 1 })),
@@ -133,7 +132,7 @@ test("rows that are looked up by a key are in its order, so that no two statemen
   );
 });
 
-test("half a surrogate pair is written as text writes it, and everything else as it is", () => {
+test("replaces half a surrogate pair and leaves other text unchanged", () => {
   const texts = ["\ud83d", "a\udc00z", "\\ud83d", "\\\ud83d", "\u{1f600}", '"\n', "\\"];
   const read = JSON.parse(asJson(texts));
   assert.deepEqual(

@@ -1,12 +1,9 @@
-// What many ask of the database at the same moment goes together: what comes while one statement is under way waits for
-// the next, and goes with all that wait. A statement costs several times what one more row in it does
-// (docs/performance.md), so this gives most under load, and alone nobody waits.
+// Groups queries that arrive at the same moment: items that arrive during one statement wait and share the next. A
+// statement costs several times as much as another row in it (docs/performance.md). A single item never waits.
 import { callContext } from "#platform/values/call-context.ts";
+import { errorCode } from "#platform/values/unchecked.ts";
 
-/**
- * Does all of them and commits, or nothing.
- * @returns an answer for each, in their order
- */
+/** Commits all items or none. @returns an answer for each item, in order */
 type BatchWork<Item, Answer> = (items: readonly Item[]) => Promise<readonly Answer[]>;
 
 interface WaitingItem<Item, Answer> {
@@ -15,28 +12,28 @@ interface WaitingItem<Item, Answer> {
   readonly reject: (error: unknown) => void;
 }
 
-// The gain of more is small, and each waits for all.
+// Larger batches gain little, and each item waits for all.
 const itemsMax = 50;
-// A statement takes a few milliseconds. Behind one that waits for a lock the others wait no longer than this.
+// A statement takes a few milliseconds. Behind a statement that waits for a lock, other items wait only this long.
 const patienceMs = 25;
 
 /**
- * How long what many say together waits for a lock, milliseconds: what waits longer is said by each alone, and waits
- * as long as it must. Far more than a transaction takes, and less than anybody notices.
+ * Lock timeout of a shared statement, milliseconds. After it each item runs alone and waits for its lock. Far longer
+ * than a transaction, and too short to notice.
  */
 export const lockMsMax = 250;
 
 export class Batch<Item, Answer> {
   readonly #doAll: BatchWork<Item, Answer>;
   #waiting: WaitingItem<Item, Answer>[] = [];
-  /** Whom the next one waits for. */
+  /** Timer of the current batch; the next batch waits for it. */
   #underWay: NodeJS.Timeout | undefined;
 
   constructor(doAll: BatchWork<Item, Answer>) {
     this.#doAll = doAll;
   }
 
-  /** @throws what this item by itself throws; of what was not surely refused it is unknown whether it was done. */
+  /** @throws the error of this item alone; after errors other than a refusal the outcome is unknown */
   add(item: Item): Promise<Answer> {
     return new Promise((resolve, reject) => {
       this.#waiting.push({ item, resolve, reject });
@@ -55,11 +52,11 @@ export class Batch<Item, Answer> {
     });
   }
 
-  /** The next one, unless it went before. */
+  /** Starts the next batch, unless it has started already. */
   #go(turn: NodeJS.Timeout): void {
     if (this.#underWay !== turn) return;
     this.#underWay = undefined;
-    // Of many requests it is nobody's: no trace of one of them is that of the others.
+    // A shared statement belongs to no single request's trace.
     callContext.exit(() => this.#begin());
   }
 
@@ -76,23 +73,22 @@ export class Batch<Item, Answer> {
 }
 
 /**
- * The server refused the statement for what one item says or waits for, and so did nothing of it. SQLSTATE classes 22
- * (data), 23 (a rule), 40 (rolled back), P0 (raised by a function); 55P03 (a lock that did not come in time).
+ * The server refused the statement because of one item and changed nothing. SQLSTATE classes 22 (data), 23
+ * (constraint), 40 (rolled back), P0 (raised by a function), and 55P03 (lock timeout).
  */
 export function isRefused(error: unknown): boolean {
-  return error instanceof Error && "code" in error && /^(?:(?:22|23|40|P0)...|55P03)$/.test(String(error.code));
+  return /^(?:(?:22|23|40|P0)...|55P03)$/.test(errorCode(error));
 }
 
 /**
- * Items of a statement that looks rows up by a key, for `jsonb_to_recordset($1) as r (each integer, …) where each = 1`.
- * By an equality the planner expects one row and looks each up by the index; of a record set alone it expects a
- * hundred, and reads a young table whole.
+ * Rows for a lookup by key: `jsonb_to_recordset($1) as r (each integer, …) where each = 1`. With the equality the
+ * planner expects one row and uses the index; otherwise it expects a hundred and scans a small table.
  */
 export function byKey<Row extends object>(rows: readonly Row[], key: keyof Row): string {
   return asJson(inOrder(rows, key).map((row) => ({ each: 1, ...row })));
 }
 
-/** What reads many by their ids selects from it; `given.id`. Its parameter is `idsByKey`. */
+/** FROM item of a query that reads many ids, as `given.id`. Its parameter is `idsByKey`. */
 export const inputIds = "(select id from jsonb_to_recordset($1) as g (each integer, id text) where each = 1) as given";
 
 export function idsByKey(ids: readonly string[]): string {
@@ -102,12 +98,12 @@ export function idsByKey(ids: readonly string[]): string {
   );
 }
 
-/** In the order of what the rows are locked by, so that no two statements wait for each other. */
+/** Sorted by the lock key, so two statements cannot deadlock. */
 export function inOrder<Row extends object>(rows: readonly Row[], key: keyof Row): readonly Row[] {
   return rows.toSorted((one, other) => Number(one[key] > other[key]) - Number(one[key] < other[key]));
 }
 
-/** JSON that PostgreSQL takes. Half a surrogate pair, which it refuses, is U+FFFD, as in a parameter that is text. */
+/** JSON for PostgreSQL. It rejects half a surrogate pair, which becomes U+FFFD as in a text parameter. */
 export function asJson(value: unknown): string {
   const text = JSON.stringify(value);
   if (!text.includes("\\ud")) return text;

@@ -1,4 +1,4 @@
-// A transaction's beginning travels with its first read, and nothing is written before it is sure to have begun.
+// `begin` is pipelined with the first read, and nothing is written before the transaction has begun.
 import assert from "node:assert/strict";
 import { EventEmitter } from "node:events";
 import type pg from "pg";
@@ -7,13 +7,13 @@ import { Database } from "./database.ts";
 
 const test = suite("transactions");
 
-/** The pool of a server that answers by hand. */
+/** A pool whose answers the test controls. */
 class HeldDatabase extends Database {
   readonly sent: string[];
-  /** The server's answer to what begins the transaction. */
+  /** The answer to `begin`. */
   readonly begin: PromiseWithResolvers<{ rows: unknown[] }>;
   readonly released: unknown[] = [];
-  /** The tag of what ends it. */
+  /** Command tag of the end. */
   ends = "COMMIT";
 
   constructor() {
@@ -33,7 +33,7 @@ class HeldDatabase extends Database {
 
 const turn = () => new Promise<void>((resolve) => setImmediate(resolve));
 
-test("a first read is sent with the beginning; what writes, and the end, wait until that is answered", async () => {
+test("pipelines a first read with begin; writes and commit wait for its answer", async () => {
   const db = new HeldDatabase();
   const done = db.transaction(async (tx) => {
     await tx.rows("select 1 from t for update");
@@ -47,7 +47,7 @@ test("a first read is sent with the beginning; what writes, and the end, wait un
 });
 
 for (const statement of ["insert a", "with b as (delete from b) select 1", "update c", "select make_partition($1)"]) {
-  test(`where a transaction does not begin, "${statement}" is never sent`, async () => {
+  test(`never sends "${statement}" when begin fails`, async () => {
     const db = new HeldDatabase();
     const done = db.transaction(async (tx) => {
       await tx.rows("select 1 from t");
@@ -59,7 +59,7 @@ for (const statement of ["insert a", "with b as (delete from b) select 1", "upda
   });
 }
 
-test("work that only read is answered by nobody where its transaction did not begin", async () => {
+test("fails read-only work when begin fails", async () => {
   const db = new HeldDatabase();
   const done = db.transaction((tx) => tx.rows("select 1 from t"));
   db.begin.reject(new Error("canceled"));
@@ -67,7 +67,7 @@ test("work that only read is answered by nobody where its transaction did not be
   assert.deepEqual(db.sent.at(-1), "rollback");
 });
 
-test("what a branch of the work says after another one failed is never sent", async () => {
+test("sends no statement of another branch after a failure", async () => {
   const db = new HeldDatabase();
   let late: Promise<unknown> | undefined;
   const done = db.transaction(async (tx) => {
@@ -83,7 +83,7 @@ test("what a branch of the work says after another one failed is never sent", as
   assert.deepEqual(db.sent, ["begin", "rollback"]);
 });
 
-test("what is said after the work ended is never sent", async () => {
+test("sends no statement after the work ended", async () => {
   const db = new HeldDatabase();
   db.begin.resolve({ rows: [] });
   const kept = await db.transaction(async (tx) => ({ tx }));
@@ -91,7 +91,7 @@ test("what is said after the work ended is never sent", async () => {
   assert.deepEqual(db.sent, ["begin", "commit"]);
 });
 
-test("a read that is said after a write comes after it", async () => {
+test("runs a read after an earlier write", async () => {
   const db = new HeldDatabase();
   const done = db.transaction((tx) => Promise.all([tx.rows("insert a"), tx.rows("select 1 from a")]));
   db.begin.resolve({ rows: [] });
@@ -99,7 +99,7 @@ test("a read that is said after a write comes after it", async () => {
   assert.deepEqual(db.sent, ["begin", "insert a", "select 1 from a", "commit"]);
 });
 
-test("work that went on after a failed statement is not told that it was committed", async () => {
+test("throws when work continued after a failed statement", async () => {
   const db = new HeldDatabase();
   db.begin.resolve({ rows: [] });
   db.ends = "ROLLBACK";
@@ -109,7 +109,7 @@ test("work that went on after a failed statement is not told that it was committ
   );
 });
 
-test("a connection whose prepared statements a migration has outdated is not kept", async () => {
+test("drops a connection whose prepared statements a migration outdated", async () => {
   const db = new HeldDatabase();
   db.begin.resolve({ rows: [] });
   await assert.rejects(

@@ -1,51 +1,48 @@
-// One service's PostgreSQL database: statements, transactions and snapshots on one pool. A service that maps entities
-// opens mapped-database.ts instead.
+// One service's PostgreSQL database: statements, transactions and snapshots on one pool. mapped-database.ts adds
+// entities.
 import type pg from "pg";
 import { inSpan, isTracing, type SpanOptions } from "#platform/telemetry/trace.ts";
+import { errorCode } from "#platform/values/unchecked.ts";
 import { Batch, lockMsMax } from "./batch.ts";
 import { openPool, type PoolOptions } from "./pool.ts";
 import { WriteWatch, whenRefused } from "./takes-writes.ts";
 
-/** Anything SQL can be said to: the database itself (one statement, committed at once) or a transaction. */
+/** Runs SQL: the database itself (one statement, committed at once) or a transaction. */
 export interface Sql {
-  /** Rows of one statement with `$1…` parameters. int8 and timestamps come as text (see `time` and BigInt). */
+  /** Rows of one statement with `$1…` parameters. int8 and timestamps arrive as text (see `parseTime` and BigInt). */
   rows<Row>(text: string, params?: readonly unknown[]): Promise<Row[]>;
 }
 
-/** The same, where what many say at the same moment goes together: the database, or a transaction. */
 export interface GroupedSql extends Sql {
   /**
-   * One item of a statement for many: said together with what others give to the same function at the same moment.
-   * @throws what the statement with this item alone throws; what others are refused for is not met.
+   * Runs one item of a bulk query, grouped with items that other callers pass to the same function at the same moment.
+   * @throws the error of this item alone
    */
   together<Item, Answer>(query: BulkQuery<Item, Answer>, item: Item): Promise<Answer>;
 }
 
 /**
- * One statement about several items. A function of a module, since it also names what goes together.
- * @returns an answer for each, in their order
+ * One statement for several items. It must be a module-level function, since it also identifies the group.
+ * @returns an answer for each item, in order
  */
 export type BulkQuery<Item, Answer> = (sql: Sql, items: readonly Item[]) => Promise<readonly Answer[]>;
 
-/** An open transaction. */
 export interface Tx extends GroupedSql {
-  /** So that the database itself is no transaction. */
+  /** Distinguishes a transaction from the database. */
   readonly isOpen: true;
 }
 
-/** A transaction of one work. */
 export function openTx(rows: Tx["rows"]): Tx {
   const tx: Tx = { isOpen: true, rows, together: (query, item) => runSingle(tx, query, item) };
   return tx;
 }
 
-/** Where there is nobody to go together with. */
 export async function runSingle<Item, Answer>(sql: Sql, query: BulkQuery<Item, Answer>, item: Item): Promise<Answer> {
   const [answer] = await query(sql, [item]);
   return answer as Answer;
 }
 
-// Of assert_known_server (schema/0010-known-server.sql).
+// Raised by assert_known_server (schema/0010-known-server.sql).
 const unknownServer = "57TB1";
 
 export class Database implements GroupedSql {
@@ -53,7 +50,7 @@ export class Database implements GroupedSql {
   readonly #writes: WriteWatch;
   readonly #batches = new Map<unknown, Batch<never, unknown>>();
 
-  /** What is called when a statement is refused because the server is another one than the fence vouches for. */
+  /** Called when the server refuses a statement because the recovery fence does not know this server. */
   onUnknownServer: () => void = () => {};
 
   protected constructor(pool: pg.Pool) {
@@ -62,7 +59,7 @@ export class Database implements GroupedSql {
     this.#writes = new WriteWatch(pool);
   }
 
-  /** Opens the pool; connections are made when needed, so this succeeds while the server is away. */
+  /** Opens the pool; connections open on demand, so this succeeds while the server is unavailable. */
   static async open(options: PoolOptions): Promise<Database> {
     return new Database(openPool(options));
   }
@@ -78,14 +75,14 @@ export class Database implements GroupedSql {
     return await batch.add(item);
   }
 
-  /** For its counts only. */
+  /** For its counters only. */
   get pool(): pg.Pool {
     return this.#pool;
   }
 
   /**
-   * Runs the work in one transaction (read committed) and commits; any throw rolls everything back. Statements of the
-   * work that need no answer of each other can be said at once: they are sent together and done in their order.
+   * Runs the work in one transaction (read committed) and commits; a throw rolls back. Independent statements may run
+   * concurrently: they are pipelined in order.
    */
   async transaction<T>(work: (tx: Tx) => Promise<T>): Promise<T> {
     const client = await this.#pool.connect();
@@ -100,14 +97,14 @@ export class Database implements GroupedSql {
     }
   }
 
-  /** What it says for many waits for a lock only so long. */
+  /** Runs statements for many items with a short lock timeout. */
   readonly #brief: Sql = {
     rows: async <Row>(text: string, params: readonly unknown[] = []): Promise<Row[]> => {
       if (onlyReads.test(text)) return await this.rows(text, params);
       const client = await this.#pool.connect();
       let isBroken = true;
       try {
-        // It travels with the statement.
+        // Pipelined with the statement.
         client.query(`set lock_timeout = ${lockMsMax}`).catch(() => {});
         const rows = await rowsOn<Row>(client, text, params);
         await client.query("reset lock_timeout");
@@ -119,10 +116,7 @@ export class Database implements GroupedSql {
     },
   };
 
-  /**
-   * Runs reads that must agree with each other on one snapshot, each planned for its own values: for lists, whose best
-   * way depends on what is asked.
-   */
+  /** Runs reads on one snapshot, each planned for its own parameters: the best plan of a list depends on its filter. */
   async snapshot<T>(read: (sql: Sql) => Promise<T>): Promise<T> {
     const client = await this.#pool.connect();
     try {
@@ -131,7 +125,7 @@ export class Database implements GroupedSql {
       );
       return await read({ rows: (text, params = []) => rowsOn(client, text, params) });
     } finally {
-      // Nothing was written; when this fails, the connection is broken and the pool must not keep it.
+      // No write happened. If this fails, the connection is broken and the pool must drop it.
       const ended = client.query("commit").then(
         () => false,
         () => true,
@@ -140,12 +134,11 @@ export class Database implements GroupedSql {
     }
   }
 
-  /** False while it answers and takes nothing that is written. @throws when it does not answer. */
+  /** False while the server answers but accepts no writes. @throws when it does not answer */
   async takesWrites(): Promise<boolean> {
     return await this.#writes.takesWrites();
   }
 
-  /** Throws when the database does not answer. */
   async ping(): Promise<void> {
     await this.rows("select 1");
   }
@@ -155,18 +148,18 @@ export class Database implements GroupedSql {
   }
 }
 
-// A lock or another read. What calls a function of ours alone may write.
+// Locking reads and other reads. A select without FROM may call a function that writes.
 const onlyReads = /^\s*select\b.*\bfrom\b/is;
-// What a statement answers has changed since it was prepared; the connection would say so for good.
+// The statement's result type changed since it was prepared; this connection would fail permanently.
 const preparedBefore = "0A000";
 
-/** What is said between `begin` and the end, on one connection. */
+/** Statements between `begin` and the end, on one connection. */
 class OpenTransaction {
   readonly #client: pg.PoolClient;
   readonly #begun: Promise<unknown>;
   #isWriting = false;
   #isOver = false;
-  /** Nobody may have the connection any more. */
+  /** The pool must drop the connection. */
   isBroken = false;
 
   constructor(client: pg.PoolClient) {
@@ -175,11 +168,11 @@ class OpenTransaction {
     this.#begun.catch(() => {});
   }
 
-  /** `begin` travels with what only reads first; what writes, and all after it, wait until it is sure to be in it. */
+  /** `begin` is pipelined with initial reads; writes and everything after them wait until the transaction has begun. */
   readonly rows = async <Row>(text: string, params: readonly unknown[] = []): Promise<Row[]> => {
     this.#isWriting ||= !onlyReads.test(text);
     if (this.#isWriting) await this.#begun;
-    // What another branch of the work says later than the end would stand by itself, or in somebody else's transaction.
+    // A late statement of another branch would run alone, or in another caller's transaction.
     if (this.#isOver) throw new Error("the transaction is over");
     return await rowsOn<Row>(this.#client, text, params);
   };
@@ -188,14 +181,14 @@ class OpenTransaction {
     await this.#begun;
     this.#isOver = true;
     const { command } = await this.#client.query("commit");
-    if (command !== "COMMIT") throw new Error("a statement of the transaction had failed, so all was rolled back");
+    if (command !== "COMMIT") throw new Error("a statement of the transaction failed, so it was rolled back");
     return result;
   }
 
   async rollBack(why: unknown): Promise<void> {
     this.#isOver = true;
     if (sqlState(why) === preparedBefore) this.isBroken = true;
-    // When this fails too, the connection is gone, and the server has rolled back or will.
+    // If this fails too, the connection is gone and the server rolls back.
     await this.#client.query("rollback").catch(() => (this.isBroken = true));
   }
 }
@@ -206,12 +199,12 @@ function rowsOn<Row>(connection: Connection, text: string, params: readonly unkn
   return inStatementSpan(text, async () => (await connection.query(text, [...params])).rows as Row[]);
 }
 
-/** Runs the statement as a span, where spans are recorded. */
+/** Runs the statement in a span while tracing. */
 export async function inStatementSpan<T>(text: string, run: () => Promise<T>): Promise<T> {
   return isTracing() ? await inSpan(statementSpan(text), run, sqlState) : await run();
 }
 
-/** A statement as a span: its text has `$1…` where values are, so that it tells nothing of anybody. */
+/** The text has `$1…` in place of values, so it contains no personal data. */
 function statementSpan(text: string): SpanOptions {
   const statement = text.replace(/\s+/g, " ").trim();
   const operation = (/^(?:with\b.*?\b)?(select|insert|update|delete)\b/i.exec(statement)?.[1] ?? "sql").toLowerCase();
@@ -221,27 +214,24 @@ function statementSpan(text: string): SpanOptions {
 
 /** The SQLSTATE of a failed statement. */
 function sqlState(error: unknown): string {
-  return error instanceof Error && "code" in error && typeof error.code === "string" ? error.code : "unknown";
+  return errorCode(error) || "unknown";
 }
 
-/** Bytes as text that PostgreSQL reads as bytea, in a JSON of rows. */
+/** Bytes as PostgreSQL's hex text, for JSON rows. */
 export function hexOf(bytes: Buffer): string {
   return `\\x${bytes.toString("hex")}`;
 }
 
-/** A timestamp column as a Date; null stays null. */
 export function parseTime(value: string): Date;
 export function parseTime(value: string | null): Date | null;
 export function parseTime(value: string | null): Date | null {
   return value === null ? null : new Date(value);
 }
 
-/**
- * True when the error is PostgreSQL's refusal of a duplicate (SQLSTATE 23505), of the named constraint if one is given.
- */
+/** True for a unique violation (SQLSTATE 23505), of the named constraint if given. */
 export function isDuplicate(error: unknown, constraint?: string): boolean {
   for (let e = error, depth = 0; e instanceof Error && depth < 5; e = e.cause, depth++) {
-    if ("code" in e && e.code === "23505") {
+    if (errorCode(e) === "23505") {
       return constraint === undefined || ("constraint" in e && e.constraint === constraint);
     }
   }

@@ -1,6 +1,6 @@
-// Idempotency keys in the owner's database (docs/contract.md §6). A key of a merchant, environment and operation stands
-// for one object: it is claimed with a lease and an object id; work that failed releases the lease, and a retry goes on
-// with the same object; a final answer is stored encrypted and replayed.
+// Idempotency keys in the owner's database (docs/contract.md §6). A key of a merchant, environment and operation
+// identifies one object. It is claimed with a lease and an object id. Failed work releases the lease and a retry
+// continues with the same object. A final answer is stored encrypted and replayed.
 import { randomUUID } from "node:crypto";
 import { type DescMessage, fromBinary, type MessageShape, toBinary } from "@bufbuild/protobuf";
 import { sameSecret, type Vault } from "#platform/secrets/vault.ts";
@@ -15,20 +15,20 @@ const sweepMax = 5_000;
 export interface IdempotencyScope {
   readonly merchantId: string;
   readonly environment: Environment;
-  /** What the key is used for; one key of two operations is two keys. */
+  /** One key in two operations is two keys. */
   readonly operation: string;
   readonly key: string;
   readonly fingerprint: Uint8Array;
 }
 
-/** The right to work under a key, until its time is over or a later try of the same request takes it. */
+/** The right to work under a key until it expires or a later try of the same request takes over. */
 export interface KeyLease {
   readonly lockId: string;
-  /** The row's name in the table, which its stored answer is encrypted for. */
+  /** Name of the row, which its stored answer is encrypted for. */
   readonly rowName: string;
 }
 
-/** What a claimed key stands for: an object to work on, or the answer that was given. */
+/** An object to work on, or the stored answer. */
 export type Claim =
   | { readonly kind: "work"; readonly objectId: string; readonly lease: KeyLease }
   | { readonly kind: "replay"; readonly answer: StoredAnswer };
@@ -55,8 +55,7 @@ export class IdempotencyKeys {
   readonly #leaseSeconds: number;
 
   /**
-   * @param leaseSeconds how long work may hold a key; with fencing by the lock's id, running over it costs a repeat, no
-   * more.
+   * @param leaseSeconds limit for work under a key; because of the fencing by lock id, exceeding it only repeats work
    */
   constructor(db: Database, vault: Vault, leaseSeconds: number) {
     this.#db = db;
@@ -65,24 +64,20 @@ export class IdempotencyKeys {
   }
 
   /**
-   * Claims the key in a transaction of its own. `objectId` is used when the key is new; a key that was released earlier
-   * answers the object it was first claimed with.
-   * @throws Failure IDEMPOTENCY_KEY_REUSE (other fingerprint), IDEMPOTENCY_CONFLICT (still in flight).
+   * Claims the key in its own transaction. A new key gets `objectId`; a released key returns its first object.
+   * @throws Failure IDEMPOTENCY_KEY_REUSE (other fingerprint), IDEMPOTENCY_CONFLICT (in progress)
    */
   async claim(scope: IdempotencyScope, objectId: string): Promise<Claim> {
     try {
       return this.#claimed(scope, await this.#claimRow(scope, objectId));
     } catch (error) {
-      // Another operation took the row's name between our look and our insert: the next look sees its row.
+      // Another operation took the row's name between the read and the insert: the next read sees its row.
       if (!isDuplicate(error, "idempotency_keys_pkey")) throw error;
       return this.#claimed(scope, await this.#claimRow(scope, objectId));
     }
   }
 
-  /**
-   * Takes the key's row if it is free: new, released, past its lease, or held by an earlier try of this very
-   * request.
-   */
+  /** Takes a free row: new, released, expired, or held by an earlier try of this request. */
   async #claimRow(scope: IdempotencyScope, objectId: string): Promise<KeyRow> {
     const request = callContext.getStore()?.requestId ?? randomUUID();
     const lockId = `${request}/${randomUUID()}`;
@@ -109,9 +104,9 @@ export class IdempotencyKeys {
   }
 
   /**
-   * Stores the final answer, within the transaction that makes it true.
-   * @throws Failure IDEMPOTENCY_CONFLICT when the lease ran out and somebody else works on the key now: the transaction
-   * must not commit, or the other one would find the object made without an answer.
+   * Stores the final answer in the transaction that makes it true.
+   * @throws Failure IDEMPOTENCY_CONFLICT when the lease expired and another process holds the key: the transaction must
+   * not commit, or that process would find the object without an answer
    */
   async finish(sql: Sql, scope: IdempotencyScope, lease: KeyLease, answer: StoredAnswer): Promise<void> {
     const finished = await sql.rows(
@@ -123,9 +118,9 @@ export class IdempotencyKeys {
   }
 
   /**
-   * Stores a key that the database lost, with the answer that it was given; without one a retry goes on with its
-   * object. A key with an answer stays as it is; one without was claimed when the backup was taken, and stands from now
-   * on for the given object.
+   * Restores a key that the database lost, with its answer; without one a retry continues with its object. A key with
+   * an answer is unchanged. A key without one was claimed when the backup was taken and now identifies the given
+   * object.
    * @returns true when the key was lost
    */
   async restore(sql: Sql, scope: IdempotencyScope, objectId: string, answer?: StoredAnswer): Promise<boolean> {
@@ -155,14 +150,14 @@ export class IdempotencyKeys {
     return row?.is_new === true;
   }
 
-  /** After a failure: stores it if it is final, else gives the key back so that a retry can go on. */
+  /** After a failure: stores it if final, otherwise releases the key for a retry. */
   async settleFailure(scope: IdempotencyScope, lease: KeyLease, failure: Failure): Promise<void> {
     if (storedRefusals.has(failure.reason)) {
       await this.finish(this.#db, scope, lease, { kind: "refusal", reason: failure.reason });
       return;
     }
     const held = [...nameOf(scope), lease.lockId];
-    // Nothing was made for a refused body, so the corrected request may have the same key.
+    // A rejected body creates no object, so the corrected request may use the same key.
     if (failure.reason === "INVALID_BODY") {
       const isUnanswered = `${isRowOfRequest} and lock_id = $5 and answer is null`;
       await this.#db.rows(`delete from idempotency_keys where ${isUnanswered}`, held);
@@ -174,7 +169,7 @@ export class IdempotencyKeys {
     );
   }
 
-  /** Deletes keys past their keeping time. @returns true when there may be more. */
+  /** Deletes expired keys. @returns true when more may remain */
   async sweep(): Promise<boolean> {
     const rows = await this.#db.rows(
       `delete from idempotency_keys where (merchant_id, environment, key) in (
@@ -213,14 +208,14 @@ interface KeyRow {
   lockId: string;
 }
 
-/** $1 to $4 of every statement here; the constraint `idempotency_keys_of_request` has the same four. */
+/** $1 to $4 of every statement here; the constraint `idempotency_keys_of_request` has the same columns. */
 function nameOf({ merchantId, environment, operation, key }: IdempotencyScope) {
   return [merchantId, environment, operation, key];
 }
 
 const isRowOfRequest = "(merchant_id, environment, operation, request_key) = ($1, $2, $3, $4)";
 
-/** How 0.1.0 names the row of a new key. It looks rows up by that, and may run beside this release. */
+/** Row name of a new key in 0.1.0, which looks rows up by it and may run together with this release. */
 const rowName = `case when exists (select from idempotency_keys b
     where b.merchant_id = $1 and b.environment = $2 and b.key = $4 and b.operation <> $3)
   then $3::text || chr(1) || $4::text else $4::text end`;
@@ -229,25 +224,22 @@ function imageContext(scope: IdempotencyScope, rowName: string): string {
   return `idempotency:${scope.merchantId}:${scope.environment}:${rowName}`;
 }
 
-// A request under an idempotency key, from the claim to the stored answer: the same for every operation that takes a
-// key.
+// Runs a request under an idempotency key, from the claim to the stored answer.
 
-/** What a request works on. */
 export interface KeyedWork<R> {
-  /** Id of the object that it makes, or that an earlier run with its key began to make. */
+  /** Id of the object to create, or that an earlier run with the key started to create. */
   readonly id: string;
-  /** The key was claimed before, so an earlier run may have come as far as it liked. */
+  /** The key was claimed before; an earlier run may have stopped anywhere. */
   readonly isResumed: boolean;
-  /** Stores the answer, within the transaction that makes it true; undefined: the request has no key. */
+  /** Stores the answer in the transaction that makes it true; undefined when the request has no key. */
   readonly finish: ((sql: Sql, response: R) => Promise<void>) | undefined;
 }
 
 /**
- * Answers what the key was answered before, else what `work` answers; a failure is stored if it is final, and gives the
- * key back otherwise.
+ * Returns the stored answer, or else the answer of `work`. A final failure is stored, any other releases the key.
  * @param schema of the answer, which has a field `replayed`
- * @param scope undefined: the request has no key
- * @param freshId of the object if the key is new
+ * @param scope undefined when the request has no key
+ * @param freshId id of the object if the key is new
  * @throws Failure of the work; IDEMPOTENCY_KEY_REUSE, IDEMPOTENCY_CONFLICT
  */
 export async function withIdempotency<S extends DescMessage>(

@@ -1,12 +1,12 @@
-// The database of a service that maps entities: hot paths say SQL, administrative paths use MikroORM's entities on the
-// same pool, and both doors of a transaction see the same transaction.
+// The database of a service with entities: hot paths run SQL, administrative paths use MikroORM entities on the same
+// pool and in the same transaction.
 import { type EntitySchema, MikroORM, type SqlEntityManager } from "@mikro-orm/postgresql";
 import { CompiledQuery, type ControlledTransaction, PostgresDialect } from "kysely";
 import type pg from "pg";
-import { type BulkQuery, Database, type Tx, inStatementSpan, runSingle } from "./database.ts";
-import { type PoolOptions, openPool } from "./pool.ts";
+import { type BulkQuery, Database, inStatementSpan, runSingle, type Tx } from "./database.ts";
+import { openPool, type PoolOptions } from "./pool.ts";
 
-/** An open transaction with an entity manager in it; what that holds is flushed before the commit. */
+/** A transaction with an entity manager, which is flushed before the commit. */
 export interface MappedTx extends Tx {
   readonly em: SqlEntityManager;
 }
@@ -19,7 +19,7 @@ export class MappedDatabase extends Database {
     this.#orm = orm;
   }
 
-  /** As `Database.open`. @param entities the service's own */
+  /** @param entities the service's own */
   static override async open(
     options: PoolOptions & { readonly entities: readonly EntitySchema[] },
   ): Promise<MappedDatabase> {
@@ -37,7 +37,7 @@ export class MappedDatabase extends Database {
     return new MappedDatabase(pool, orm);
   }
 
-  /** A fresh entity manager outside any transaction, for reads. */
+  /** An entity manager outside any transaction, for reads. */
   em(): SqlEntityManager {
     return this.#orm.em.fork();
   }
@@ -54,7 +54,7 @@ export class MappedDatabase extends Database {
 
   override async close(): Promise<void> {
     await this.#orm.close(true);
-    // Kysely ends the pool only if it has used it itself.
+    // Kysely ends the pool only if it has used it.
     if (!this.pool.ending) await super.close();
   }
 }

@@ -1,6 +1,6 @@
-// Brings a service's database to the schema of this release: the numbered SQL files of the platform and of the service,
-// each in a transaction of its own, once, under an advisory lock, so that any number of replicas may run it at once.
-// What it logs in as owns the tables; to the role that the service logs in as it grants what that one needs.
+// Migrates a service's database to this release: numbered SQL files of the platform and the service, each once in its
+// own transaction. An advisory lock lets any number of replicas run it. The migrating role owns the tables and grants
+// the service's role its rights.
 import { createHash } from "node:crypto";
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -8,34 +8,34 @@ import { setTimeout as pause } from "node:timers/promises";
 import pg from "pg";
 import type { Log } from "#platform/telemetry/log.ts";
 import { CertificateRefused } from "#platform/values/failure.ts";
+import { errorCode } from "#platform/values/unchecked.ts";
 import { appendOnlyTables, type Source } from "../../services.ts";
 import { grantRights } from "./rights.ts";
 
-// Any constant will do, as long as nobody else locks it in these databases.
+// Any number that is not locked elsewhere in these databases.
 const migrationLock = 7_655_201;
-// Another replica may be in the middle of a long migration; past this an operator should look.
+// Another replica may run a long migration; after this an operator should check.
 const lockWaitMs = 60_000;
-// Requests queue up behind a migration that waits for a table. Less than PostgreSQL's deadlock_timeout of a second:
-// where both wait for each other the migration has given way before a request would have to.
+// Requests queue behind a migration that waits for a table. Shorter than PostgreSQL's deadlock_timeout of a second: in
+// a deadlock the migration gives way before a request has to.
 const tableLockWaitMs = 500;
-// A migration may rightly run for hours; a server that has vanished meanwhile is found by the questions of the
-// connection itself.
+// A migration may run for hours, so only TCP keepalive detects a lost server.
 const connectMsMax = 5_000;
 const keepAliveMs = 5_000;
 const retryPauseMs = 500;
 const triesMax = 120;
 
 /**
- * Applies what is missing.
- * @returns the names of the files applied now.
- * @throws when an applied file was edited since: history is never rewritten, add a new file instead.
+ * Applies missing files.
+ * @returns the names of the files applied now
+ * @throws when an applied file was edited: add a new file instead
  */
 export async function migrate(options: {
   databaseUrl: string;
   service: Source;
-  /** What the service logs in as, where that is not what we log in as; absent: nothing is granted. */
+  /** The service's role if it differs from the migrating role; absent grants nothing. */
   serviceRole?: string | undefined;
-  /** Runs under the same lock, once the schema is there. */
+  /** Runs under the same lock, after the migration. */
   whileLocked?: () => Promise<void>;
 }): Promise<{ applied: string[] }> {
   const client = new pg.Client({
@@ -81,7 +81,7 @@ async function applyMigration(client: pg.Client, file: { name: string; checksum:
   await client.query("insert into schema_migrations (name, checksum) values ($1, $2)", [file.name, file.checksum]);
 }
 
-/** The work in one transaction, tried again from its start while requests under way hold what it needs. */
+/** Runs the work in one transaction, and restarts it while active requests hold its locks. */
 async function retryWhileLocked(client: pg.Client, work: () => Promise<void>): Promise<void> {
   for (let tries = 1; ; tries++) {
     try {
@@ -100,14 +100,13 @@ async function retryWhileLocked(client: pg.Client, work: () => Promise<void>): P
 
 function isLockedOut(error: unknown): boolean {
   const [lockNotAvailable, deadlockDetected] = ["55P03", "40P01"];
-  const code = error instanceof Error && "code" in error ? error.code : undefined;
-  return code === lockNotAvailable || code === deadlockDetected;
+  return [lockNotAvailable, deadlockDetected].includes(errorCode(error));
 }
 
-// A database that restarts is back within seconds; past this the supervisor should see the process fail.
+// A restarting database is back within seconds; after this the supervisor should see the process fail.
 const schemaWaitMs = 30_000;
 
-/** Waits until the database answers and has the schema of this release. @throws when it does not within 30 s. */
+/** Waits until the database answers and has this release's schema. @throws after 30 s */
 export async function awaitSchema(sql: Queryable, service: Source, log: Log): Promise<void> {
   const until = performance.now() + schemaWaitMs;
   for (;;) {
@@ -115,10 +114,10 @@ export async function awaitSchema(sql: Queryable, service: Source, log: Log): Pr
       await checkSchema(sql, service);
       return;
     } catch (error) {
-      // Time alone mends no certificate.
+      // Waiting does not fix a certificate.
       if (error instanceof CertificateRefused || performance.now() > until) throw error;
-      log.warn({ err: error }, "the database is not ready; trying again");
-      await new Promise((resolve) => setTimeout(resolve, 500));
+      log.warn({ err: error }, "database not ready: retrying");
+      await pause(retryPauseMs);
     }
   }
 }
@@ -127,13 +126,13 @@ interface Queryable {
   rows<Row>(text: string): Promise<Row[]>;
 }
 
-/** Throws when the database lacks a file of this release; a newer database is fine (release N−1 runs on schema N). */
+/** @throws when the database lacks a file of this release; a newer schema is fine (release N−1 runs on schema N) */
 export async function checkSchema(sql: Queryable, service: Source): Promise<void> {
   const { missing } = await schemaState(sql, service);
   if (missing.length > 0) throw new Error(`the database lacks ${missing.join(", ")}: run the migrate command first`);
 }
 
-/** How the database stands to this release: its files that are applied and missing, and files of a newer one. */
+/** Files of this release that are applied and missing, and files of a newer release. */
 export async function schemaState(
   sql: Queryable,
   service: Source,

@@ -1,10 +1,8 @@
-// The connections of a service to its PostgreSQL database: their limits, statements prepared once per connection by
-// name, and what happens when the server drops them.
+// A service's PostgreSQL connections: limits, prepared statements by name, and handling of lost connections.
 import pg from "pg";
 import type { Log } from "#platform/telemetry/log.ts";
 import { CertificateRefused, certificateRefusal } from "#platform/values/failure.ts";
 
-/** Where a service's database is and how many connections it may take, from its settings. */
 export function databaseOf(config: {
   readonly DATABASE_URL: string;
   readonly DATABASE_CONNECTIONS: number;
@@ -12,44 +10,39 @@ export function databaseOf(config: {
   return { url: config.DATABASE_URL, connectionsMax: config.DATABASE_CONNECTIONS };
 }
 
-/** What a pool is opened with. */
 export interface PoolOptions {
-  /**
-   * As libpq reads it: `postgres://user:password@host:port/database`, with `?sslmode=verify-full&sslrootcert=…` for
-   * TLS.
-   */
+  /** As in libpq: `postgres://user:password@host:port/database`, with `?sslmode=verify-full&sslrootcert=…` for TLS. */
   readonly url: string;
-  /** Of the program, for the server's list of connections. */
+  /** Shown in the server's list of connections. */
   readonly name: string;
   readonly log: Log;
   /** Most connections of this process; default 16. */
   readonly connectionsMax?: number;
-  /** Longest wait for the answer to a statement; milliseconds, for tests. */
+  /** Statement timeout on the client in milliseconds, for tests. */
   readonly answerMsMax?: number;
-  /** How long a connection keeps its first plans, milliseconds, for tests. */
+  /** Lifetime of a connection's first plans in milliseconds, for tests. */
   readonly plansMs?: number;
 }
 
-// A statement that runs longer than this is a defect or an overload; it is canceled rather than queued behind.
+// A longer statement is a defect or an overload; it is canceled instead of blocking others.
 const statementTimeoutMs = 10_000;
-// The server cancels a statement before this and reports it, so a server without an answer has vanished. The client
-// then destroys the connection (pg's `query_timeout` in pipeline mode), and the outcome of a commit stays unknown.
+// The server cancels a statement before this and reports it, so a silent server has vanished. The client then destroys
+// the connection (pg's `query_timeout` in pipeline mode), and the outcome of a commit stays unknown.
 const answerMsMaxDefault = statementTimeoutMs + 2_000;
-// An idle connection is probed by the kernel; after ten unanswered probes (one a second, libuv's) it is closed.
+// The kernel probes an idle connection and closes it after ten unanswered probes (one per second, libuv's default).
 const keepAliveMs = 5_000;
-// Nothing but the network lies between two statements of a transaction, so an idle one is stuck.
+// Between two statements of a transaction there is only the network, so an idle transaction is stuck.
 const idleInTransactionTimeoutMs = 5_000;
 const connectTimeoutMs = 3_000;
-// Made while a table is small, a plan may read all of it, and would be kept until autovacuum has looked at the table.
-// Twice as long each time; a plan takes half a millisecond.
+// A plan made while a table is small may scan it, and would be kept until autovacuum analyses the table. The interval
+// doubles; a plan takes half a millisecond.
 const plansMsFirst = 1_000;
 const plansMsMost = 32_000;
 const connectionsMaxDefault = 16;
-// Distinct statements that are prepared by name; more than a service has. Texts beyond it (say, from growing IN lists)
-// run unnamed.
+// More than a service's distinct statements. Texts beyond it, for example from growing IN lists, run unnamed.
 const namedStatementsMax = 1_000;
 
-// By text; the names are the same on every connection of the process.
+// Name by text, the same on every connection of the process.
 const statementNames = new Map<string, string>();
 function statementName(text: string): string | undefined {
   const known = statementNames.get(text);
@@ -59,10 +52,7 @@ function statementName(text: string): string | undefined {
   return name;
 }
 
-/**
- * pg client that gives every parameterised statement a name, so that PostgreSQL parses and plans it once per
- * connection.
- */
+/** Gives every parameterised statement a name, so PostgreSQL parses and plans it once per connection. */
 class NamingClient extends pg.Client {
   // biome-ignore lint/suspicious/noExplicitAny: pg declares seven overloads; this passes all but one through untouched.
   override query(...args: any[]): any {
@@ -74,8 +64,8 @@ class NamingClient extends pg.Client {
 }
 
 /**
- * The same, which says why when the server's certificate is refused: in its errors, and, once it has been believed, in
- * the log, once until it is again. Before that nothing has begun, and whoever begins is told by the error.
+ * Also explains a rejected server certificate: in its errors, and in the log once per rejection after a connection had
+ * succeeded. A first start reports it by its error.
  */
 function explainingClient(authority: string | undefined, log: Log): typeof pg.Client {
   let isReported = true;
@@ -100,15 +90,15 @@ function explainingClient(authority: string | undefined, log: Log): typeof pg.Cl
 }
 
 /**
- * Opens a pool; connections are made when needed, so this succeeds while the server is away. int8, timestamps, dates
- * and intervals come as text: a number and a Date cannot hold all of theirs.
+ * Opens a pool; connections open on demand, so this succeeds while the server is unavailable. int8, timestamps, dates
+ * and intervals arrive as text, since a number and a Date cannot hold all their values.
  */
 export function openPool(options: PoolOptions): pg.Pool {
   const pool = new pg.Pool({
     connectionString: options.url,
     application_name: `tollbooth-${options.name}`,
     Client: explainingClient(new URL(options.url).searchParams.get("sslrootcert") ?? undefined, options.log),
-    // What is asked at once is sent at once; each statement is still answered by itself.
+    // Pipelines statements; each gets its own answer.
     pipeline: true,
     max: options.connectionsMax ?? connectionsMaxDefault,
     types: textTimes(),
@@ -135,7 +125,7 @@ function textTimes(): pg.CustomTypesConfig {
   return types;
 }
 
-/** Has a connection make its plans anew now and then, by what its tables have grown to. */
+/** Discards a connection's plans from time to time, since its tables grow. */
 function forgetPlans(pool: pg.Pool, firstMs: number): void {
   const kept = new WeakMap<pg.PoolClient, { forMs: number; until: number }>();
   pool.on("acquire", (client) => {
@@ -145,26 +135,26 @@ function forgetPlans(pool: pg.Pool, firstMs: number): void {
     if (now < plans.until) return;
     plans.forMs = Math.min(plans.forMs * 2, plansMsMost);
     plans.until = now + plans.forMs;
-    // Travels with what the connection was taken for, whose failure tells of a lost connection.
+    // Pipelined with the caller's statement, whose failure reports a lost connection.
     client.query("discard plans").catch(() => {});
   });
 }
 
 /**
- * Gives a connection back to the pool when it dies while in use. A holder whose commit and rollback both fail may not,
- * and so every crash of the server would cost the pool a place for ever, and `close` would wait for it.
+ * Returns a connection to the pool when it dies in use. Its holder may fail to, if commit and rollback both fail; each
+ * server crash would then cost the pool a slot, and `close` would wait for it.
  */
 function releaseWhenDead(pool: pg.Pool): void {
   const inUse = new WeakSet<pg.PoolClient>();
   pool.on("acquire", (client) => inUse.add(client));
   pool.on("release", (_error, client) => inUse.delete(client));
   pool.on("connect", (client) => {
-    // The query under way fails with the same error; without a listener it would end the process.
+    // The active query fails with the same error; without a listener it would end the process.
     client.on("error", () => {});
     client.once("end", () => {
       if (!inUse.has(client)) return;
       client.release(true);
-      // Whoever has it still may give it back too.
+      // The holder may still release it, too.
       client.release = () => {};
     });
   });

@@ -1,5 +1,5 @@
-// Releases N and N−1 run on one schema: a service accepts a newer schema, and no migration takes away what the release
-// before uses.
+// Releases N and N−1 run on one schema: a service accepts a newer schema, and no migration removes anything that the
+// previous release uses.
 import assert from "node:assert/strict";
 import { globSync, readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -11,7 +11,7 @@ const test = suite("release compatibility");
 const root = join(import.meta.dirname, "../../..");
 const services: readonly Source[] = ["checkout", "payments", "merchant", "webhook"];
 
-/** What a running release could still be using, and what it would not fill in. */
+/** Changes that would break a running previous release. */
 const takesAway = [
   /\bdrop\s+(table|column|type|view|sequence|schema)\b/i,
   /\brename\s+(to|column|constraint)\b/i,
@@ -20,13 +20,13 @@ const takesAway = [
   /\badd\s+column\s+(?:(?!\bdefault\b|\bgenerated\b|,|;)[\s\S])*\bnot\s+null\b(?!\s+(?:default|generated))/i,
 ];
 
-/** What a file does when it is applied; the bodies of functions that it makes run later, for who calls them. */
+/** Statements that run when the file is applied. Function bodies run later. */
 function statementsOf(sql: string): string {
   const body = /(\bcreate\s+(?:or\s+replace\s+)?function\b[\s\S]*?\bas\s+)(\$\w*\$)[\s\S]*?\2/gi;
   return sql.replace(/--.*$/gm, "").replace(body, "$1$2$2");
 }
 
-test("a service starts on a schema that is newer than it knows, and not on an older one", async () => {
+test("a service starts on a newer schema and not on an older one", async () => {
   for (const service of services) {
     const own = globSync(`services/{platform/database/schema,${service}/store/schema}/*.sql`, { cwd: root });
     const names = own.map((file) => `${file.includes("/platform/") ? "platform" : service}/${file.split("/").at(-1)}`);
@@ -36,7 +36,7 @@ test("a service starts on a schema that is newer than it knows, and not on an ol
   }
 });
 
-test("no migration drops, renames or narrows what the release before it uses", () => {
+test("no migration drops, renames or narrows anything that the previous release uses", () => {
   const offences = globSync("services/{*/store,platform/database}/schema/*.sql", { cwd: root }).flatMap((file) => {
     const text = statementsOf(readFileSync(join(root, file), "utf8"));
     return takesAway.flatMap((rule) => (rule.exec(text)?.[0] ? [`${file}: ${rule.exec(text)?.[0]}`] : []));
@@ -44,7 +44,7 @@ test("no migration drops, renames or narrows what the release before it uses", (
   assert.deepEqual(offences, []);
 });
 
-test("the rule sees each way of taking away, and passes each way of adding", () => {
+test("the rule detects each kind of removal and accepts each kind of addition", () => {
   const isRefused = (sql: string) => takesAway.some((rule) => rule.test(statementsOf(sql)));
   for (const sql of [
     "alter table a drop column b",

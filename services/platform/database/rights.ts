@@ -1,23 +1,22 @@
-// What the role of a service may do in its database: read and write rows, no more. It owns nothing, so it cannot empty,
-// alter or drop a table, nor switch a trigger off, nor put tables of its own before those that a rule reads. Granting
-// again changes nothing; a right too many is taken back.
+// Grants a service's role what it needs: reading and writing rows. The role owns nothing, so it cannot truncate, alter
+// or drop a table, disable a trigger, or shadow tables that a rule reads. Granting again changes nothing; extra rights
+// are revoked.
 import type pg from "pg";
 
-/** The role cannot have rights of its own here. */
+/** The role is unsuitable. */
 export class RoleRefused extends Error {}
 
 interface RoleGrant {
   readonly role: string;
-  /** Tables on which it may not change or delete a row. */
+  /** Tables on which it may not change or delete rows. */
   readonly appendOnly: readonly string[];
 }
 
-// Without it a service could not fold away what its lists leave behind; before PostgreSQL 17 only a table's owner may.
+// Needed to vacuum after folding list counts; before PostgreSQL 17 only the table's owner may.
 const vacuumed = "list_deltas";
 const maintainSince = 170_000;
 
-// Partitions are reached through their table, which needs no right on them. Columns that count by themselves need none
-// on their sequence.
+// Partitions need no rights of their own, nor do identity columns for their sequence.
 const tablesText = `
   select c.relname as table, array(
     select lower(a.privilege_type) from aclexplode(c.relacl) a join pg_roles r on r.oid = a.grantee where r.rolname = $1) as rights
@@ -26,14 +25,14 @@ const tablesText = `
     and not exists (select from pg_depend d where d.classid = 'pg_class'::regclass and d.objid = c.oid and d.deptype = 'e')
   order by c.relname`;
 
-// Functions that run as their owner are closed to everyone by their migrations; all others are open to everyone.
+// Migrations close functions that run as their owner; all others are open to everyone.
 const functionsText = `
   select p.oid::regprocedure::text as name from pg_proc p
   where p.pronamespace = 'public'::regnamespace and p.prosecdef and not has_function_privilege($1, p.oid, 'execute')
     and not exists (select from pg_depend d where d.classid = 'pg_proc'::regclass and d.objid = p.oid and d.deptype = 'e')`;
 
-// A temporary table or type, which everyone may make, comes before ours under the same name, unless it is looked for
-// last. What triggers and constraints ask decides which rows may be.
+// Anyone may create a temporary table or type, and it shadows ours unless pg_temp is last in the search path. Functions
+// of triggers and constraints decide which rows are allowed.
 const unguardedText = `
   select p.oid::regprocedure::text as name, current_user as owner, pg_has_role(p.proowner, 'usage') as "isOurs", exists (
       select from pg_depend d where d.refclassid = 'pg_proc'::regclass and d.refobjid = p.oid
@@ -43,7 +42,7 @@ const unguardedText = `
     and not coalesce(p.proconfig::text like '%search_path=%', false)
     and not exists (select from pg_depend d where d.classid = 'pg_proc'::regclass and d.objid = p.oid and d.deptype = 'e')`;
 
-/** Run it in a transaction of the tables' owner. @throws RoleRefused when the role is none that services may have */
+/** Runs in a transaction of the tables' owner. @throws RoleRefused for an unsuitable role */
 export async function grantRights(client: pg.Client, grant: RoleGrant): Promise<void> {
   await refuseUnfit(client, grant.role);
   const role = client.escapeIdentifier(grant.role);
@@ -68,19 +67,21 @@ export async function grantRights(client: pg.Client, grant: RoleGrant): Promise<
 
 interface UnguardedRoutine {
   readonly name: string;
-  /** The role that migrates. */
+  /** The migrating role. */
   readonly owner: string;
   readonly isOurs: boolean;
   readonly decides: boolean;
 }
 
-/** @throws RoleRefused when a function that decides which rows may be is another role's */
+/** @throws RoleRefused when another role owns a function that decides which rows are allowed */
 async function guardNames(client: pg.Client): Promise<void> {
   const { rows } = await client.query<UnguardedRoutine>(unguardedText);
   for (const { name, owner, isOurs, decides } of rows) {
     if (isOurs) await client.query(`alter routine ${name} set search_path = public, pg_temp`);
     else if (decides)
-      throw new RoleRefused(`the function ${name} is another role's; say: alter routine ${name} owner to "${owner}"`);
+      throw new RoleRefused(
+        `the function ${name} is owned by another role; run: alter routine ${name} owner to "${owner}"`,
+      );
   }
 }
 
@@ -95,7 +96,7 @@ function sameSet(one: readonly string[], other: readonly string[]): boolean {
   return one.length === other.length && one.every((each) => other.includes(each));
 }
 
-/** A role that is the owner, or may become it, could give itself everything. */
+/** A role that is the owner, or may become it, could grant itself everything. */
 async function refuseUnfit(client: pg.Client, role: string): Promise<void> {
   const { rows } = await client.query<{ owner: string; mayBeOwner: boolean }>(
     `select current_user as owner, pg_has_role(oid, current_user, 'member') as "mayBeOwner" from pg_roles where rolname = $1`,

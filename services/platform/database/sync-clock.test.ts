@@ -1,5 +1,3 @@
-// The one clock: the database's time, carried on by monotonic time. What the database says is written down here; it is
-// asked nothing else.
 import assert from "node:assert/strict";
 import { setTimeout as pause } from "node:timers/promises";
 import { register } from "prom-client";
@@ -11,7 +9,7 @@ import { assertSameClock, syncClock } from "./sync-clock.ts";
 
 const test = suite("clock");
 
-/** A database whose clock says this, after so long. */
+/** A database with this clock and response time. */
 function database(ms: number, answersAfterMs = 0): Sql {
   return {
     rows: async <Row>() => {
@@ -28,19 +26,19 @@ async function steps(): Promise<number> {
 
 const noon = Date.parse("2035-01-01T12:00:00Z");
 
-test("without a database it is the machine's clock", () => {
+test("uses the machine's clock without a database", () => {
   const before = Date.now();
   assert.ok(clockMs() >= before && clockMs() <= Date.now());
 });
 
-test("with one it is the database's clock, whatever the machine's says, and it goes forward", async () => {
+test("follows the database's clock regardless of the machine's", async () => {
   await syncClock(database(noon));
   assert.ok(clockMs() >= noon && clockMs() < noon + 5_000, clockNow().toISOString());
   const first = clockMs();
   await eventually("time to pass", () => clockMs() > first);
 });
 
-test("a machine whose clock is minutes ahead or behind says by how much, in what its alert looks at, and stores the database's time", async () => {
+test("reports the offset of a wrong machine clock in the alert's metric and stores the database's time", async () => {
   for (const aheadSeconds of [360, -360]) {
     await syncClock(database(Date.now() - aheadSeconds * 1_000));
     const metric = await register.getSingleMetric("tollbooth_clock_offset_seconds")?.get();
@@ -50,7 +48,7 @@ test("a machine whose clock is minutes ahead or behind says by how much, in what
   await syncClock(database(noon));
 });
 
-test("a step of the database's clock of more than a second is followed and counted, forwards and backwards", async () => {
+test("follows and counts a step of the database's clock, forwards and backwards", async () => {
   const counted = await steps();
   await syncClock(database(noon + 7_200_000));
   assert.ok(clockMs() >= noon + 7_200_000 && clockMs() < noon + 7_205_000);
@@ -62,13 +60,13 @@ test("a step of the database's clock of more than a second is followed and count
   assert.equal(await steps(), counted + 2, "less is no step");
 });
 
-test("an answer that took long says too little about when it was given, and moves nothing", async () => {
+test("ignores a slow answer", async () => {
   await syncClock(database(noon));
   await syncClock(database(noon + 3_600_000, 300));
   assert.ok(clockMs() < noon + 5_000, clockNow().toISOString());
 });
 
-test("a service whose database has another clock than those of its process is refused", async () => {
+test("refuses a service whose database clock differs from the process's", async () => {
   await syncClock(database(noon));
   await assertSameClock(database(noon + 300));
   await assert.rejects(assertSameClock(database(noon + 7_200_000)), /clock is 7[12]\d+ ms ahead/);

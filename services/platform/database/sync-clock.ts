@@ -1,4 +1,4 @@
-// Keeps the process's clock (values/clock.ts) in step with its database's.
+// Synchronises the process's clock (values/clock.ts) with its database's.
 import { type Registry, register } from "prom-client";
 import type { JobContext } from "#platform/process/job.ts";
 import type { Log } from "#platform/telemetry/log.ts";
@@ -6,10 +6,9 @@ import { counter, gauge } from "#platform/telemetry/metrics.ts";
 import { clockMs, isClockSet, type Reading, setClock } from "#platform/values/clock.ts";
 import type { Sql } from "./database.ts";
 
-// Looked at this often: monotonic time drifts by microseconds a second, and a database that failed over brings its own
-// clock.
+// Monotonic time drifts by microseconds per second, and a failover brings another clock.
 const everyMs = 5_000;
-// An answer that took longer says too little about when it was given.
+// A slower answer is too inaccurate.
 const roundTripMsMax = 250;
 const stepMs = 1_000;
 
@@ -26,7 +25,7 @@ function clockMetrics(registry: Registry) {
   };
 }
 
-/** Asks the database for its time. A slow answer is taken only while there is none. */
+/** Reads the database's time. A slow answer is used only for the first reading. */
 export async function syncClock(sql: Sql, log?: Log, registry: Registry = register): Promise<void> {
   const { offset, rebased } = clockMetrics(registry);
   const reading = await readClock(sql);
@@ -34,12 +33,12 @@ export async function syncClock(sql: Sql, log?: Log, registry: Registry = regist
   const stepped = setClock(reading) ?? 0;
   if (Math.abs(stepped) > stepMs) {
     rebased.inc();
-    log?.warn({ stepped_ms: Math.round(stepped) }, "the database's clock has stepped");
+    log?.warn({ stepped_ms: Math.round(stepped) }, "database clock stepped");
   }
   offset.set((Date.now() - clockMs()) / 1_000);
 }
 
-/** @throws when a service of the same process has a database whose clock is another one: they share the process's. */
+/** @throws when the databases of two services in this process disagree: the process has one clock */
 export async function assertSameClock(sql: Sql): Promise<void> {
   const reading = isClockSet() ? await readClock(sql) : undefined;
   if (!reading) return;
@@ -56,7 +55,6 @@ async function readClock(sql: Sql): Promise<Reading | undefined> {
   return { clockMs: Number(row.ms), atMs: (sentAt + answeredAt) / 2 };
 }
 
-/** Keeps the clock in step with the database's. */
 export function clockJob(sql: Sql, log: Log, registry: Registry): JobContext {
   return {
     name: "sync-clock",

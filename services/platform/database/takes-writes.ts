@@ -1,17 +1,18 @@
-// Whether a database takes what is written. A server that answers may be a standby or set read-only, have a full disk,
-// or let every commit wait for a standby that is gone: reads go on, and nothing can be begun.
+// Whether a database accepts writes. A server that answers may be a standby, read-only, out of disk space, or waiting
+// for a lost synchronous standby: then reads work and nothing new can begin.
 
 import type { EventEmitter } from "node:events";
 import type pg from "pg";
+import { errorCode } from "#platform/values/unchecked.ts";
 
-// A commit waits for a standby some milliseconds; longer than this, nobody's request ends well.
+// A commit waits milliseconds for a standby; after this, requests time out.
 const commitSecondsMax = 5;
 // SQLSTATE disk_full, insufficient_privilege.
 const [diskFull, notAllowed] = ["53100", "42501"] as const;
 
 export class WriteWatch {
   readonly #pool: pg.Pool;
-  /** A write was refused for want of room, and none that needs room has succeeded since. */
+  /** A write failed for lack of space, and no write that needs space has succeeded since. */
   #isFull = false;
 
   constructor(pool: pg.Pool) {
@@ -21,7 +22,7 @@ export class WriteWatch {
     });
   }
 
-  /** @throws when the server cannot be asked. */
+  /** @throws when the server does not answer */
   async takesWrites(): Promise<boolean> {
     const { rows } = await this.#pool.query<{ refuses: boolean }>(
       `select current_setting('transaction_read_only')::bool or exists (
@@ -35,7 +36,7 @@ export class WriteWatch {
     return !this.#isFull;
   }
 
-  /** Takes some room and gives it back. A row in a page that is there already would prove nothing. */
+  /** Allocates some space and releases it. A row in an existing page would prove nothing. */
   async #hasRoom(): Promise<boolean> {
     const client = await this.#pool.connect();
     try {
@@ -44,8 +45,8 @@ export class WriteWatch {
       await client.query("insert into room select repeat('x', 1900) from generate_series(1, 100)");
       return true;
     } catch (error) {
-      const code = error instanceof Error && "code" in error ? error.code : undefined;
-      // Who may not try cannot know better than the last refusal, and must not stay refused for ever.
+      const code = errorCode(error);
+      // A role that may not create temporary tables cannot test, and must not stay refused permanently.
       if (code === notAllowed) return true;
       if (code === diskFull) return false;
       throw error;
@@ -59,9 +60,9 @@ export class WriteWatch {
   }
 }
 
-// Tells that the server refused a statement of any of a pool's connections, whoever asked.
+// Calls back when the server refuses a statement on any of the pool's connections.
 
-/** What pg has of a connection and does not declare. */
+/** A member of pg's connection that its types omit. */
 interface Wire {
   readonly connection: EventEmitter;
 }

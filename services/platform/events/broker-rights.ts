@@ -1,7 +1,6 @@
-// What each of our processes may do at the broker, subject by subject, and the block of nats-server's configuration
-// that holds them to it (https://docs.nats.io, Accounts and Authorization). A source alone publishes its events; a
-// follower reads what it follows and nothing else, also by the inbox that its answers come to; a source makes its own
-// stream where there is none; nobody but migrate changes one, and nobody at all deletes or purges one.
+// Broker permissions of each process, subject by subject, and the nats-server configuration that enforces them
+// (https://docs.nats.io, Accounts and Authorization). Only a source publishes its events. A consumer reads only what it
+// follows. A source creates its missing stream. Only migrate changes one, and nothing deletes or purges one.
 
 import { durableConsumers, liveSubscriptions, type Source, sources } from "../../services.ts";
 import { inboxOf, streamsApi } from "./connection.ts";
@@ -10,11 +9,11 @@ import { consumersOf, eventSubject, limitsSubject, streamName } from "./streams.
 export const brokerIdentities = [...sources, "gateway", "migrate"] as const;
 export type BrokerIdentity = (typeof brokerIdentities)[number];
 
-/** Who publishes or reads events. */
+/** Processes that publish or read events. */
 export const eventReaders = [...sources, "gateway"] as const;
 export type EventReader = (typeof eventReaders)[number];
 
-/** Whose events a process publishes or believes: those that it has the keys of. */
+/** Sources whose events a process publishes or verifies: it has their keys. */
 export function followedSources(reader: EventReader): Source[] {
   const followed = [...Object.values(durableConsumers), ...Object.values(liveSubscriptions)].filter(
     ({ by }) => by === reader,
@@ -22,7 +21,7 @@ export function followedSources(reader: EventReader): Source[] {
   return sources.filter((source) => source === reader || followed.some((one) => one.source === source));
 }
 
-/** Subjects, in which `*` stands for one word and `>` for the rest. Whatever is not named is refused. */
+/** Allowed subjects, where `*` is one word and `>` the rest. All others are denied. */
 interface BrokerRights {
   readonly publish: readonly string[];
   readonly subscribe: readonly string[];
@@ -50,7 +49,7 @@ function subjectOf({ source, types }: LiveSubscription, namespace: string): stri
   return eventSubject(namespace, source, types);
 }
 
-/** Of a stream: what may be sent there. */
+/** A subject of a stream that may be published to. */
 interface SentTo {
   readonly source: Source;
   readonly subject: string;
@@ -60,7 +59,7 @@ function ofStreams(identity: BrokerIdentity, namespace: string): SentTo[] {
   if (identity === "gateway") return [];
   if (identity === "migrate") return sources.flatMap((source) => ofMigrate(source, namespace));
   const all = [...ofSource(identity, namespace), ...ofFollower(identity, namespace)];
-  // Who follows its own stream may ask about its consumers twice.
+  // A service that consumes its own stream gets two CONSUMER.INFO subjects.
   return [...new Map(all.map((sent) => [sent.subject, sent])).values()];
 }
 
@@ -69,8 +68,8 @@ function buildApiSubjects(source: Source, questions: readonly string[]): SentTo[
 }
 
 /**
- * It makes streams and consumers, and widens them. It takes away a consumer that cannot be made what it should be, and,
- * in an operator's hand, one of a release that runs no longer; deleting and purging streams have other subjects.
+ * Creates streams and consumers and widens them. It deletes a consumer that cannot be changed, or, for an operator, one
+ * of an old release. Deleting and purging streams use other subjects.
  */
 function ofMigrate(source: Source, namespace: string): SentTo[] {
   const stream = streamName(namespace, source);
@@ -82,9 +81,9 @@ function ofMigrate(source: Source, namespace: string): SentTo[] {
 }
 
 /**
- * It publishes, tells operators how its stream is, makes it and its consumers where they are missing, and reads again
- * what it announced itself (service/recovery.ts). The broker refuses to make a stream that stands any different. Who
- * follows makes no consumer: what it delivers, and where to, stands in the question's body, which no permission sees.
+ * A source publishes, reports its stream's state to operators, creates its missing stream and consumers, and rereads
+ * its own events (service/recovery.ts). The broker refuses to create a stream that differs. Consuming services create
+ * no consumer: its delivery target is in the request's body, which no permission checks.
  */
 function ofSource(source: Source, namespace: string): SentTo[] {
   const stream = streamName(namespace, source);
@@ -110,7 +109,7 @@ function makingConsumers(source: Source, namespace: string): string[] {
   ];
 }
 
-/** It asks for the events of its own consumers, and acknowledges them. */
+/** Pulls and acknowledges the events of its own consumers. */
 function ofFollower(service: Source, namespace: string): SentTo[] {
   const own = Object.values(durableConsumers).filter(({ by }) => by === service);
   return own.flatMap(({ name, source }) => {
@@ -124,12 +123,10 @@ function ofFollower(service: Source, namespace: string): SentTo[] {
 }
 
 /**
- * The `accounts` block: one account for each stream, where nobody logs in, and one for each identity, with imports for
- * what it may send to streams and for what it hears of others as they publish it. The broker checks the subject that
- * somebody publishes to, and not the one that the answer goes to, nor where a consumer delivers: in an account of its
- * own that leads only where its owner may write anyway.
- * @param keyOf the public NKEYs that each identity may log in with, or names of variables (`$PAYMENTS`) that stand for
- * them; two while a key is changed
+ * The `accounts` block: one account per stream, without logins, and one per identity that imports what it may send to
+ * streams and the live events it receives. The broker checks the subject of a publication, but not its reply subject or
+ * a consumer's delivery subject. Within the identity's own account those reach only what it may write anyway.
+ * @param keyOf the public NKEYs of each identity, or variables (`$PAYMENTS`); two while a key is being changed
  */
 export function brokerAccounts(namespace: string, keyOf: (identity: BrokerIdentity) => readonly string[]): string {
   const streams = sources.map((source) => streamAccount(source, namespace));
@@ -137,7 +134,7 @@ export function brokerAccounts(namespace: string, keyOf: (identity: BrokerIdenti
   return `accounts {\n${[...streams, ...identities].join("")}}\n`;
 }
 
-// What a server calls what identities ask by (connection.ts).
+// The server's name for the API prefix of identities (connection.ts).
 const serverApi = "$JS.API";
 const accountOfStream = (source: Source) => `${source}-events`;
 
@@ -148,7 +145,7 @@ function streamAccount(source: Source, namespace: string): string {
   const exported = [
     `service: "${eventSubject(namespace, source, ">")}"`,
     ...questions.map((question) => `service: "${serverApi}.${question}"`),
-    // Many events to one question.
+    // Many events per request.
     `service: "${serverApi}.CONSUMER.MSG.NEXT.${stream}.>", response_type: stream`,
     `service: "$JS.ACK.${stream}.>"`,
   ];
@@ -160,7 +157,7 @@ function accountOf(identity: BrokerIdentity, namespace: string, keys: readonly s
   const may = (subjects: readonly string[]) => `{ allow: [${subjects.map((subject) => `"${subject}"`).join(", ")}] }`;
   const permissions = `{ publish: ${may(publish)}, subscribe: ${may(subscribe)} }`;
   const users = keys.map((key) => `nkey: ${key}, permissions: ${permissions}`);
-  // What passes over to the streams is not handed on from there to who hears it, so it is heard at its source.
+  // A stream's account does not pass events on to listeners, so they import from the source's account.
   const isElsewhere = ({ by, source }: LiveSubscription) => by !== source;
   const published = Object.values(liveSubscriptions).filter(
     (subscription) => subscription.source === identity && isElsewhere(subscription),

@@ -9,9 +9,9 @@ const greeting = 'INFO {"server_id":"late","version":"2.9.10","headers":true,"ma
 
 for (const [how, greet] of [
   ["never greets", () => {}],
-  ["greets when nobody waits any more", (socket: Socket) => void setTimeout(() => socket.write(greeting), 200)],
+  ["greets too late", (socket: Socket) => void setTimeout(() => socket.write(greeting), 200)],
 ] as const) {
-  test(`a broker that ${how} is left, and nothing stays open`, async () => {
+  test(`closes the socket of a broker that ${how}`, async () => {
     const server = createServer();
     const ended = new Promise((resolve) => {
       server.on("connection", (socket) => {
@@ -31,7 +31,7 @@ for (const [how, greet] of [
   });
 }
 
-test("tls:// tells a broker without TLS nothing, least of all the password", async () => {
+test("sends nothing to a broker without TLS under tls://", async () => {
   const { port, received, close } = await plainBroker();
   const url = `tls://tollbooth:secret@127.0.0.1:${port}`;
   await assert.rejects(connectBroker({ url }, { name: "test", timeout: 2_000 }), { code: "SERVER_OPT_NA" });
@@ -43,7 +43,7 @@ for (const [login, expected] of [
   ["tollbooth:p%40ss", { user: "tollbooth", pass: "p@ss" }],
   ["a%2Ftoken", { auth_token: "a/token" }],
 ] as const) {
-  test(`the login in a URL (${Object.keys(expected).join(", ")}) is told to the broker`, async () => {
+  test(`sends the URL's login (${Object.keys(expected).join(", ")}) to the broker`, async () => {
     const { port, received, close } = await plainBroker();
     const connection = await connectBroker(
       { url: `nats://${login}@127.0.0.1:${port}` },

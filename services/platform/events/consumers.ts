@@ -1,5 +1,5 @@
-// The durable consumers of a source's stream, kept what they should be by migrate and by the source itself. Who follows
-// makes and changes none: what a consumer delivers, and where to, is in its body, which no permission reads.
+// Durable consumers of a source's stream, maintained by migrate and by the source. Consuming services create none: the
+// delivery target is in the request's body, which no permission checks.
 import {
   AckPolicy,
   type ConsumerConfig,
@@ -14,20 +14,19 @@ import type { Source } from "../../services.ts";
 import { unlessMissing } from "./connection.ts";
 import { consumersOf, eventSubject, streamName } from "./streams.ts";
 
-// What a process held that crashed, or whose connection vanished, comes back after it; one that works says so
-// meanwhile.
+// Unacknowledged events of a crashed or disconnected process are redelivered after this. A working process sends
+// progress.
 export const ackWaitSecondsDefault = 10;
-// After this many tries the broker stops offering an event; it is logged as poison from the third on.
+// The broker stops redelivering after this many tries; from the third on the log has an error.
 const deliverMax = 1_000;
 const ackPendingMax = 2_000;
-// As servers set it, of pulls that wait.
+// The server's default for waiting pulls.
 const waitingMax = 512;
-// What is pulled at once, and for how long a pull may wait: beyond what our client asks (event-consumer.ts), so that
-// those of somebody who has left are over soon.
+// Bounds of a pull, above what our client requests (event-consumer.ts), so pulls of a lost process end soon.
 const pullBatchMax = 1_024;
 const pullMsMax = 10_000;
 
-/** What a durable consumer is on the broker, whole: whatever else stands there is not ours. */
+/** The complete configuration of a durable consumer; any other field is not ours. */
 export function consumerConfig(
   namespace: string,
   of: { readonly name: string; readonly source: Source; readonly types: string },
@@ -51,8 +50,8 @@ export function consumerConfig(
 
 type DesiredConfig = ReturnType<typeof consumerConfig>;
 
-/** Names of what stands otherwise than it should. Servers add a name and notes of their own. */
-export function strayFields(known: ConsumerConfig, wanted: DesiredConfig): string[] {
+/** Fields that differ from the wanted configuration. Servers add a name and metadata. */
+export function differingFields(known: ConsumerConfig, wanted: DesiredConfig): string[] {
   const own = new Set(["name", "metadata"]);
   const isSet = (value: unknown) =>
     value !== undefined && value !== null && value !== false && value !== "" && value !== 0;
@@ -61,24 +60,23 @@ export function strayFields(known: ConsumerConfig, wanted: DesiredConfig): strin
   return [...changed, ...other].map(([field]) => field);
 }
 
-/** Which stream's, and how. */
 interface EnsureOptions {
   readonly namespace: string;
   readonly source: Source;
   readonly ackWaitSeconds?: number | undefined;
   /**
-   * Takes away what cannot be changed, and makes it again: whoever follows is offered the whole stream once more, and
-   * knows what it has taken in.
+   * Deletes and recreates a consumer that cannot be changed: its service gets the whole stream again and skips events
+   * in its inbox.
    */
   readonly mayRemove?: boolean;
-  /** `<source>/<name>` of those that are made again whatever they look like: what is held or delayed is let go. */
+  /** `<source>/<name>` of consumers to recreate in any case; their pending and delayed events restart. */
   readonly remake?: readonly string[];
 }
 
 /**
- * Makes those that are missing, and changes those that stand otherwise.
- * @returns a line for each that was not right
- * @throws StreamRefused when all was done that could be, with what could not
+ * Creates missing consumers and changes those that differ.
+ * @returns a line for each that differed
+ * @throws StreamRefused after doing everything possible, with the rest
  */
 export async function ensureConsumers(
   manager: JetStreamManager,
@@ -95,7 +93,7 @@ export async function ensureConsumers(
       await manager.consumers.add(stream, wanted);
       continue;
     }
-    const stray = strayFields(known.config, wanted);
+    const stray = differingFields(known.config, wanted);
     if (stray.length === 0) continue;
     found.push(`${consumer.name} of ${stream}: ${stray.join(", ")}`);
     refused.push(...(await repair(manager, known, wanted, mayRemove)));
@@ -104,7 +102,7 @@ export async function ensureConsumers(
   return found;
 }
 
-/** @returns why it could not be, if so */
+/** @returns why it was not possible, if so */
 async function repair(
   manager: JetStreamManager,
   known: ConsumerInfo,
@@ -113,15 +111,15 @@ async function repair(
 ): Promise<string[]> {
   const { stream_name: stream, config } = known;
   if (config.filter_subject !== wanted.filter_subject) {
-    const difference = `it hears ${config.filter_subject}, this release wants ${wanted.filter_subject}`;
+    const difference = `its filter is ${config.filter_subject}, this release wants ${wanted.filter_subject}`;
     const instead = "a consumer of another name keeps what was not acknowledged yet";
     return [`consumer ${known.name} of ${stream} is left as it is: ${difference}; ${instead}`];
   }
   try {
-    // The client adds what stands to what is said, so what is too much has to be taken out by name.
-    const gone = Object.fromEntries(strayFields(config, wanted).map((field) => [field, undefined]));
+    // The client merges the update into the current configuration, so extra fields must be unset by name.
+    const gone = Object.fromEntries(differingFields(config, wanted).map((field) => [field, undefined]));
     const { config: made } = await manager.consumers.update(stream, known.name, { ...gone, ...wanted });
-    if (strayFields(made, wanted).length === 0) return [];
+    if (differingFields(made, wanted).length === 0) return [];
   } catch (error) {
     if (!(error instanceof NatsError) || error.api_error === undefined) throw error;
   }
@@ -131,7 +129,7 @@ async function repair(
   return [];
 }
 
-/** A change that an operator has to decide on. Nothing was changed. */
+/** A change that an operator must decide on. Nothing was changed. */
 export class StreamRefused extends Error {
   override name = "StreamRefused";
 }

@@ -1,5 +1,5 @@
-// A process's connection to NATS JetStream: publishes event bytes with a deduplication id and consumes events durably.
-// It connects in the background and for ever, so that a service starts and serves while the broker is away.
+// A process's NATS JetStream client: publishes event bytes with a deduplication id and consumes events durably. It
+// connects in the background without giving up, so a service starts and serves without the broker.
 import { setTimeout as pause } from "node:timers/promises";
 import { fromBinary } from "@bufbuild/protobuf";
 import type { Tracer } from "@opentelemetry/api";
@@ -17,13 +17,12 @@ import type { Log } from "#platform/telemetry/log.ts";
 import { Failure } from "#platform/values/failure.ts";
 import { type Event, EventSchema } from "#proto/events/v1/events_pb.ts";
 import type { Source } from "../../services.ts";
-import { type Broker, BrokerLink, streamClient, streamManager, unlessMissing } from "./connection.ts";
+import { type Broker, BrokerLink, streamClient, streamManager, unlessMissing, within } from "./connection.ts";
 import { type Consumer, consumeUntilBroken } from "./event-consumer.ts";
-import { type EventKeys, macHeader, type OwnSeal, sealHeader } from "./event-keys.ts";
+import { type EventKeys, type EventSeal, macHeader, sealHeader } from "./event-keys.ts";
 import { type EventMessage, eventSpan, readEvent, refusals, refusedEvents } from "./event-message.ts";
 import { eventSubject, sourceOf, streamName } from "./streams.ts";
 
-/** A stream and its durable consumers, in the broker's words. */
 export interface StreamState {
   readonly stream: StreamInfo;
   readonly consumers: readonly ConsumerInfo[];
@@ -38,7 +37,7 @@ export interface Listener {
 
 const consumeAgainMs = 500;
 const publishTimeoutMs = 5_000;
-// Who asks for the state would rather hear nothing than wait.
+// State requests fail fast.
 const stateMs = 1_000;
 // A healthy broker answers at once.
 const drainMs = 2_000;
@@ -46,7 +45,7 @@ const drainMs = 2_000;
 export class EventBus {
   readonly #link: BrokerLink;
   readonly #keys: EventKeys | undefined;
-  readonly #seal: OwnSeal | undefined;
+  readonly #seal: EventSeal | undefined;
   readonly #namespace: string;
   readonly #log: Log;
   readonly #refused: Counter<"source" | "why">;
@@ -57,14 +56,14 @@ export class EventBus {
   #stream: JetStreamClient | undefined;
 
   /**
-   * @param options.keys absent: events are sent without a MAC, and believed as they come
-   * @param options.seal absent: this process could not recognise its own events again
-   * @param options.registry absent: that of a process with one service
+   * @param options.keys without them events are sent without a MAC and not verified
+   * @param options.seal without it the process cannot recognise its own events later
+   * @param options.registry absent for a process with one service
    */
   constructor(options: {
     broker: Broker;
     keys?: EventKeys | undefined;
-    seal?: OwnSeal;
+    seal?: EventSeal;
     namespace: string;
     name: string;
     log: Log;
@@ -84,7 +83,7 @@ export class EventBus {
     return this.#link.connection !== undefined;
   }
 
-  /** Undefined while there is none. Each is used until it is lost, and then another one is made. */
+  /** Undefined while disconnected. A lost connection is replaced by a new one. */
   get connection(): NatsConnection | undefined {
     return this.#link.connection;
   }
@@ -98,7 +97,7 @@ export class EventBus {
     return this.#link.isSettled;
   }
 
-  /** What is known about a source's stream and its durable consumers; undefined: the broker does not answer. */
+  /** A source's stream and its durable consumers; undefined when the broker does not answer. */
   async state(source: Source): Promise<StreamState | "missing" | undefined> {
     if (!this.connected) return undefined;
     try {
@@ -114,10 +113,7 @@ export class EventBus {
     }
   }
 
-  /**
-   * A message of a source's own stream; undefined: there is none under this number any more. @throws when the broker
-   * does not answer.
-   */
+  /** A message of a source's own stream; undefined if the position is empty. @throws when the broker does not answer */
   async stored(source: Source, seq: number): Promise<EventMessage | undefined> {
     const { connection } = this.#link;
     if (!connection) throw new Failure("SERVICE_UNAVAILABLE", { cause: new Error("the broker is away") });
@@ -127,8 +123,8 @@ export class EventBus {
   }
 
   /**
-   * Publishes and waits for the stream's acknowledgement. The same id within 5 minutes is stored once, and answered
-   * with its place.
+   * Publishes and waits for the acknowledgement. A repeated id within 5 minutes is stored once and returns the first
+   * position.
    */
   async publish(subject: string, id: string, body: Uint8Array): Promise<{ position: number; isRepeat: boolean }> {
     const span = this.#tracer && eventSpan(this.#tracer, "PRODUCER", "publish", fromBinary(EventSchema, body));
@@ -151,37 +147,35 @@ export class EventBus {
     if (this.#seal) header.set(sealHeader, this.#seal.of(subject, body));
     if (traceparent !== undefined) header.set("traceparent", traceparent);
     const ack = await stream.publish(subject, body, { headers: header, timeout: publishTimeoutMs });
-    // A duplicate without a sequence was never stored: some server versions answer so after a change of leader.
+    // A duplicate without a sequence was never stored: some server versions answer this after a leader change.
     if (ack.seq === 0) throw new Error("the stream acknowledged without storing");
     return ack;
   }
 
-  /** Consumes until the bus is closed; every replica of a service shares the events of one durable name. */
+  /** Consumes until the bus closes; the replicas of a service share the events of one durable name. */
   consume(consumer: Consumer): void {
-    this.#beginRefusals(consumer.source);
-    this.#running.push(this.#consumeForever(consumer));
+    this.#initRefusals(consumer.source);
+    this.#running.push(this.#keepConsuming(consumer));
   }
 
   /**
-   * Hears events as they are published, in every replica and without durability: for dropping caches at once. `onGap`
-   * is called whenever some may have been missed: at the start and after every reconnect.
+   * Receives live events in every replica, not durably, to invalidate caches. `onGap` is called when events may have
+   * been missed: at the start and after each reconnect.
    */
   listen(options: Listener): void {
-    this.#beginRefusals(options.source);
+    this.#initRefusals(options.source);
     this.#listeners.push(options);
     if (this.#link.connection) this.#subscribe(this.#link.connection, options);
   }
 
   async close(): Promise<void> {
     this.#closing.abort();
-    // Needs the broker's answer, and one that is gone gives none. First the consumers: events that they hold and have
-    // not handled go back at once, instead of when their acknowledgement is overdue.
-    const late = () => new Promise((resolve) => setTimeout(resolve, drainMs).unref());
-    const answered = late();
-    await Promise.race([Promise.allSettled(this.#running), answered]);
+    // Consumers first: unhandled events return at once instead of after their acknowledgement deadline. A lost broker
+    // gives no answer, so the wait is bounded.
+    await within(drainMs, Promise.allSettled(this.#running));
     await this.#link.close();
-    // A batch that a database holds up is given the same time again, and then comes back to another process.
-    await Promise.race([Promise.allSettled(this.#running), late()]);
+    // A batch that waits for a database gets the same time again; then another process receives it.
+    await within(drainMs, Promise.allSettled(this.#running));
   }
 
   #begin(connection: NatsConnection): void {
@@ -196,20 +190,19 @@ export class EventBus {
         const read = readEvent(message, listener.source, this.#keys);
         if (typeof read !== "string") return listener.onEvent(read);
         this.#refused.inc({ source: listener.source, why: read });
-        this.#log.error({ why: read, source: listener.source }, "event passed over: not proved to be its source's");
+        this.#log.error({ why: read, source: listener.source }, "event rejected");
       },
     });
-    // The broker knows of the subscription once it has answered; whatever was cached before may be older than an
-    // unheard event.
+    // After the broker's answer the subscription is active; anything cached before may be outdated.
     void connection.flush().then(listener.onGap, listener.onGap);
   }
 
-  /** From zero on, so that the first one is seen. */
-  #beginRefusals(source: Source): void {
+  /** Starts at zero, so the first increment is visible. */
+  #initRefusals(source: Source): void {
     for (const why of refusals) this.#refused.inc({ source, why }, 0);
   }
 
-  async #consumeForever(consumer: Consumer): Promise<void> {
+  async #keepConsuming(consumer: Consumer): Promise<void> {
     let lastError = "";
     while (!this.#closing.signal.aborted) {
       try {
@@ -217,9 +210,9 @@ export class EventBus {
         lastError = "";
       } catch (error) {
         if (this.#closing.signal.aborted) return;
-        // Its source may be making it.
+        // Its source may still be creating it.
         const isNew = String(error) !== lastError;
-        if (isNew) this.#log.warn({ err: error, consumer: consumer.name }, "consumer interrupted; starting it again");
+        if (isNew) this.#log.warn({ err: error, consumer: consumer.name }, "consumer interrupted: restarting");
         lastError = String(error);
       }
       await pause(consumeAgainMs, undefined, { signal: this.#closing.signal }).catch(() => {});
@@ -241,7 +234,9 @@ export class EventBus {
   }
 }
 
-/** The client's error has the code alone, 503 for a full stream as for none; what the broker said stands beside it. */
+/**
+ * The client's error has only a code, 503 for a full and for a missing stream; the broker's description explains it.
+ */
 function refusalOf(error: unknown): unknown {
   const description = error instanceof NatsError ? error.api_error?.description : undefined;
   return description === undefined

@@ -1,4 +1,4 @@
-// One durable consumer of a stream: pulls events in batches, hands each batch over, and acknowledges what is durable.
+// One durable consumer: pulls events in batches, passes each batch to its handler, and acknowledges what is durable.
 
 import type { Tracer } from "@opentelemetry/api";
 import { type ConsumerMessages, type JsMsg, millis, type NatsConnection, nanos } from "nats";
@@ -21,18 +21,14 @@ export interface Consumer {
   /** The durable name, unique within the stream. */
   readonly name: string;
   readonly source: Source;
-  /** Only events of types under this prefix, e.g. `payment.>`. */
+  /** A filter for types, such as `payment.>`. */
   readonly types: string;
-  /** The source, asked about each batch before it is handled, where events claim money; absent: their MAC is enough. */
+  /** The source, which confirms each batch first if its events concern money; absent when the MAC is enough. */
   readonly announcer?: Announcer;
-  /**
-   * Takes in a batch; when it resolves, every event of it is durable and is acknowledged. A throw sends all again
-   * later.
-   */
+  /** Applies a batch. When it resolves, all events are durable and get acknowledged. A throw causes redelivery. */
   readonly handle: (events: readonly Event[]) => Promise<void>;
 }
 
-/** What a consumer runs with. */
 export interface Consumption {
   readonly connection: NatsConnection;
   readonly stream: string;
@@ -41,33 +37,31 @@ export interface Consumption {
   /** Aborted when the process closes. */
   readonly closing: AbortSignal;
   readonly log: Log;
-  /** Counts what is passed over. */
+  /** Counts rejected events. */
   readonly refused: Counter<"source" | "why">;
   readonly tracer: Tracer | undefined;
 }
 
-// Bounds memory and the size of one transaction of a consumer; its source is asked about as many events in one call.
+// Bounds memory and a consumer's transaction; one call to the source confirms a whole batch.
 const batchMax = 256;
-// The broker ends each request for events after this long, and the next one is made.
+// The broker ends each pull after this, and the next one starts.
 const pullMs = 5_000;
-// Nothing at all for longer: requests were lost. The library's own watch goes by the machine's clock, which may be set
-// back.
+// Pulls were lost after a longer silence. The library's own check uses the machine's clock, which may be set back.
 const silentMs = pullMs + 3_000;
-// A moment, so that the stream does not offer it to this process again before it is gone.
+// Long enough for this process to disconnect before redelivery.
 const handBackMs = 200;
-// The broker hears this often, within the time after which it offers an event again, that the event is still worked on;
-// of a batch that takes longer than any deadline it hears no more.
+// Progress signals per acknowledgement deadline; they stop for a batch that exceeds every deadline.
 const signsPerAckWait = 3;
 const holdMsMax = 60_000;
 const retryPausesMs = [1_000, 5_000, 30_000, 60_000] as const;
 
-/** Consumes until the pull breaks, which is the caller's to repeat, or the process closes. */
+/** Consumes until the pull breaks, and the caller repeats it, or the process closes. */
 export async function consumeUntilBroken(options: Consumption): Promise<void> {
   const { connection, stream, consumer, closing } = options;
   const arrived: JsMsg[] = [];
   let open = true;
   let wake = () => {};
-  // Its source makes it.
+  // The source creates it.
   const pulled = await streamClient(connection).consumers.get(stream, consumer.name);
   const { ack_wait: ackWait = nanos(1_000) } = (await pulled.info(true)).config;
   const messages = await pulled.consume({
@@ -105,11 +99,9 @@ export async function consumeUntilBroken(options: Consumption): Promise<void> {
     clearInterval(watch);
     clearInterval(signs);
     closing.removeEventListener("abort", stop);
-    // On a connection that is gone nothing can be handed back; its events come again when their acknowledgement is
-    // overdue.
+    // A closed connection returns nothing; its events are redelivered after their deadline.
     if (!connection.isClosed()) for (const message of arrived) message.nak(handBackMs);
-    // At the end of the process the connection's draining ends this too, and lets the callback hand back what is on its
-    // way.
+    // While the process closes, draining the connection ends this too, and the callback returns events in transit.
     if (!closing.aborted && !connection.isClosed()) await messages.close();
   }
 }
@@ -120,12 +112,12 @@ interface ReceivedMessage extends ReceivedEvent {
 
 async function handleBatch(consumption: Consumption, batch: readonly JsMsg[]): Promise<void> {
   const { connection, consumer, log } = consumption;
-  let received = batch.flatMap((message) => readOrPark(consumption, message) ?? []);
+  let received = batch.flatMap((message) => readOrReject(consumption, message) ?? []);
   if (received.length === 0) return;
   let spans: ReturnType<typeof eventSpan>[] = [];
   let isVerified = false;
   try {
-    received = await announcedOrParked(consumption, received);
+    received = await confirmedOrRejected(consumption, received);
     isVerified = true;
     const events = received.map(({ event }) => event);
     spans = events.map((event) => eventSpan(consumption.tracer, "CONSUMER", `${consumer.name} process`, event));
@@ -136,45 +128,42 @@ async function handleBatch(consumption: Consumption, batch: readonly JsMsg[]): P
     for (const span of spans) span?.end("not_taken_in");
     const tries = Math.max(0, ...received.map(({ message }) => message.info.redeliveryCount));
     const fields = { err: error, consumer: consumer.name, events: received.length, tries };
-    // A source that is away, or of the release before while both run, is no defect of an event.
-    if (!isVerified) log.warn(fields, "the source of events cannot be asked; trying again");
-    else if (tries >= 3) log.error(fields, "events are still not taken in");
-    else log.warn(fields, "events not taken in; trying again");
+    // A source that is unavailable or still runs the previous release is not the event's fault.
+    if (!isVerified) log.warn(fields, "event confirmation failed: retrying");
+    else if (tries >= 3) log.error(fields, "event batch keeps failing");
+    else log.warn(fields, "event batch failed: retrying");
     const pauseMs = retryPausesMs[Math.min(tries, retryPausesMs.length) - 1] ?? retryPausesMs[0];
     if (!connection.isClosed()) for (const { message } of received) message.nak(pauseMs);
   }
 }
 
-function readOrPark(consumption: Consumption, message: JsMsg): ReceivedMessage | undefined {
+function readOrReject(consumption: Consumption, message: JsMsg): ReceivedMessage | undefined {
   const event = readEvent(message, consumption.consumer.source, consumption.keys);
   if (typeof event !== "string") return { message, event, body: message.data };
-  parkMessage(consumption, message, event);
+  rejectMessage(consumption, message, event);
   return undefined;
 }
 
-/** @throws when the source does not answer; nothing is parked then. */
-async function announcedOrParked(consumption: Consumption, received: ReceivedMessage[]): Promise<ReceivedMessage[]> {
+/** @throws when the source does not answer; no event is rejected then */
+async function confirmedOrRejected(consumption: Consumption, received: ReceivedMessage[]): Promise<ReceivedMessage[]> {
   const { announcer } = consumption.consumer;
   if (!announcer) return received;
   const announced = new Set(await announcedOf(announcer, received));
   for (const one of received) {
     if (announced.has(one)) continue;
-    parkMessage(consumption, one.message, "not_announced");
+    rejectMessage(consumption, one.message, "not_announced");
   }
   return [...announced];
 }
 
-function parkMessage({ connection, consumer, log, refused }: Consumption, message: JsMsg, why: Refusal): void {
+function rejectMessage({ connection, consumer, log, refused }: Consumption, message: JsMsg, why: Refusal): void {
   refused.inc({ source: consumer.source, why });
-  log.error({ why, consumer: consumer.name, seq: message.seq }, "event parked: not proved to be its source's");
-  // Why is not said to the broker: servers before 2.10 do not know the word then, and offer the event again.
+  log.error({ why, consumer: consumer.name, seq: message.seq }, "event rejected");
+  // Without a reason: servers before 2.10 would not understand it and redeliver the event.
   if (!connection.isClosed()) message.term();
 }
 
-/**
- * After two missed heartbeats, or long without a new request, the pull is dead although the connection may live:
- * another is begun.
- */
+/** After two missed heartbeats, or without a new pull for long, the pull is dead although the connection may work. */
 function watchPulls(messages: ConsumerMessages, stop: () => void): NodeJS.Timeout {
   let signAt = performance.now();
   void (async () => {

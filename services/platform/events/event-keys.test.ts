@@ -22,12 +22,12 @@ function keysOf(...lines: string[]): EventKeys {
 const payments = keysOf(eventKeyLine("payments", first));
 const mac = payments.macOf("payments", subject, body);
 
-test("what a source has sent is its own for everybody who has its key", () => {
+test("every holder of the source's key verifies its events", () => {
   const follower = keysOf("# of the webhook service", eventKeyLine("webhook", other), eventKeyLine("payments", first));
   assert.equal(follower.doubt("payments", subject, body, mac), undefined);
 });
 
-test("another body, another subject, another source's key, half a MAC and none are doubted", () => {
+test("rejects a changed body or subject, another source's key, half a MAC and a missing MAC", () => {
   const doubts = [
     payments.doubt("payments", subject, Buffer.from("An event"), mac),
     payments.doubt("payments", subject.replace("succeeded", "failed"), body, mac),
@@ -40,7 +40,7 @@ test("another body, another subject, another source's key, half a MAC and none a
   assert.deepEqual(doubts, [...Array(5).fill("wrong_mac"), "no_mac", "unknown_source"]);
 });
 
-test("while a key is changed, events under the old and the new one are believed, and new ones are made under the first", () => {
+test("accepts old and new keys during a change and signs with the first", () => {
   const between = keysOf(eventKeyLine("payments", second), eventKeyLine("payments", first));
   const after = keysOf(eventKeyLine("payments", second));
   assert.equal(between.doubt("payments", subject, body, mac), undefined);
@@ -48,20 +48,25 @@ test("while a key is changed, events under the old and the new one are believed,
   assert.equal(after.doubt("payments", subject, body, mac), "wrong_mac");
 });
 
-test("`unsigned accepted` lets an event without a MAC pass, and none with a wrong one", () => {
+test("`unsigned accepted` admits an event without a MAC, but not one with a wrong MAC", () => {
   const patient = keysOf("unsigned accepted", eventKeyLine("payments", first));
   assert.equal(patient.doubt("payments", subject, body, ""), undefined);
   assert.equal(patient.doubt("payments", subject, body, "AAAA"), "wrong_mac");
 });
 
-test("a source without a key of its own sends nothing", () => {
+test("refuses to sign for a source without a key", () => {
   assert.throws(() => payments.macOf("merchant", subject, body), {
     message: "there is no key for the events of merchant",
   });
 });
 
-test("a file that cannot be used is refused, and nothing of it is repeated", () => {
-  for (const text of ["", "payments base64:c2hvcnQ=", `nobody base64:${first.toString("base64")}`, "payments secret"]) {
+test("refuses an invalid file without repeating its content", () => {
+  for (const text of [
+    "",
+    "payments base64:c2hvcnQ=",
+    `unknown base64:${first.toString("base64")}`,
+    "payments secret",
+  ]) {
     assert.throws(
       () => keysOf(text),
       (error: Error) => /^must have /.test(error.message) && !/secret|c2hv/.test(error.message),

@@ -1,21 +1,20 @@
-// Whether an event is its source's: a MAC over the event's subject and bytes, under a key that the source and those who
-// follow it have. The broker lets nobody but a source publish under its subject; this holds too where the broker is
-// somebody else's, or was told wrongly.
+// Proof of an event's source: a MAC over subject and bytes under a key that the source and its consumers share. The
+// broker's permissions already restrict publishing; the MAC also holds if the broker is foreign or misconfigured.
 import { createHmac, createSecretKey, type KeyObject, timingSafeEqual } from "node:crypto";
 import { type KeyRing, keyOf } from "#platform/secrets/key-ring.ts";
 import { LiveFile } from "#platform/secrets/live-file.ts";
 import { type Source, sources } from "../../services.ts";
 
-/** The header of the message that carries it, base64url. */
+/** Header with the MAC, base64url. */
 export const macHeader = "Tollbooth-Mac";
 
-/** The keys of a process: its own source's, and those of the sources that it follows. */
+/** Keys of a process: its own source's, and those of the sources it consumes. */
 export interface EventKeys {
-  /** By the first key of the source. @throws Error when the process has none. */
+  /** Uses the source's first key. @throws Error without a key */
   macOf(source: Source, subject: string, body: Uint8Array): string;
-  /** Why the event is not to be believed; undefined: it is its source's. @param mac as it came; empty: without one */
+  /** Why the event is rejected; undefined when the MAC is valid. @param mac empty when the header is missing */
   doubt(source: Source, subject: string, body: Uint8Array, mac: string): Doubt | undefined;
-  /** Why the newest file is not used; undefined: it is. */
+  /** Why the newest file is not used; undefined if it is. */
   readonly problem: string | undefined;
 }
 
@@ -23,9 +22,8 @@ export const doubts = ["no_mac", "wrong_mac", "unknown_source"] as const;
 export type Doubt = (typeof doubts)[number];
 
 /**
- * A file with a line `<source> base64:<32 bytes>` for each key: the first of a source makes MACs, every one is
- * accepted, so that a key is changed without a refused event. `unsigned accepted` lets events without a MAC pass, while
- * releases that make none still run.
+ * A file with one line `<source> base64:<32 bytes>` per key. A source's first key signs and all keys verify, so a key
+ * changes without a rejected event. `unsigned accepted` admits events without a MAC while older releases run.
  */
 export const eventKeysFile = {
   parse: (path: string): EventKeys => {
@@ -44,7 +42,6 @@ export const eventKeysFile = {
   },
 };
 
-/** The line of a keys file. */
 export function eventKeyLine(source: Source, key: Uint8Array): string {
   return `${source} base64:${Buffer.from(key).toString("base64")}`;
 }
@@ -72,7 +69,7 @@ function doubtOf(keys: Keys, source: Source, { subject, body, mac }: SignedEvent
   return known.some(isMade) ? undefined : "wrong_mac";
 }
 
-/** A subject has no line end, so that it cannot run into the body. */
+/** A subject contains no line end, so it cannot run into the body. */
 function macBytes(key: KeyObject, subject: string, body: Uint8Array): Buffer {
   return createHmac("sha256", key).update(`${subject}\n`).update(body).digest();
 }
@@ -98,20 +95,20 @@ function keysOf(text: string): Keys {
   return { of: found, acceptsUnsigned };
 }
 
-// A mark on every event that its own service can recognise and nobody else can make: the key of an event's MAC is
-// shared with all who follow the source, this one is derived from the service's encryption keys. An event with it was
-// committed by this service, whoever holds the broker.
+// A mark that only the announcing service can make and recognise: an event's MAC key is shared with consumers, this key
+// is derived from the service's encryption keys. A sealed event was committed by this service, even if the broker is
+// compromised.
 
-/** The header of the message that carries it: `<key id>.<base64url>`. */
+/** Header with the seal: `<key id>.<base64url>`. */
 export const sealHeader = "Tollbooth-Seal";
 
 const purpose = "tollbooth event seal";
 
-export class OwnSeal {
+export class EventSeal {
   readonly #keys: ReadonlyMap<string, KeyObject>;
   readonly #currentId: string;
 
-  /** @param keys the first one seals; all of them recognise */
+  /** @param keys the first key seals, all recognise */
   constructor(keys: KeyRing) {
     const derived = (key: Buffer) => createSecretKey(createHmac("sha256", key).update(purpose).digest());
     this.#keys = new Map([...keys].map(([id, key]) => [id, derived(key)]));
@@ -123,7 +120,7 @@ export class OwnSeal {
     return `${this.#currentId}.${this.#made(this.#currentId, subject, body)?.toString("base64url") ?? ""}`;
   }
 
-  /** @param seal as it came; empty: without one */
+  /** @param seal empty when the header is missing */
   isOwn(subject: string, body: Uint8Array, seal: string): boolean {
     const dot = seal.lastIndexOf(".");
     const made = this.#made(seal.slice(0, Math.max(dot, 0)), subject, body);
@@ -131,7 +128,7 @@ export class OwnSeal {
     return made !== undefined && made.length === received.length && timingSafeEqual(made, received);
   }
 
-  /** A subject has no line end, so that it cannot run into the body. */
+  /** A subject contains no line end, so it cannot run into the body. */
   #made(keyId: string, subject: string, body: Uint8Array): Buffer | undefined {
     const key = this.#keys.get(keyId);
     return key && createHmac("sha256", key).update(`${subject}\n`).update(body).digest();

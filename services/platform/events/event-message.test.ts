@@ -1,4 +1,3 @@
-// What is read of an event: only what says of itself that it is what its subject says, and what every table can keep.
 import assert from "node:assert/strict";
 import { create, type MessageInitShape, toBinary } from "@bufbuild/protobuf";
 import { timestampNow } from "@bufbuild/protobuf/wkt";
@@ -24,7 +23,7 @@ function read(change: MessageInitShape<typeof EventSchema> = {}, at = subject) {
   return typeof found === "string" ? found : found.type;
 }
 
-test("an event is of the source and of the type that its subject names, in any namespace", () => {
+test("accepts only the source and type in the subject, in any namespace", () => {
   assert.equal(read(), "operation.resolved");
   assert.equal(read({}, "shop.events.payments.operation.resolved"), "operation.resolved");
   assert.equal(read({ source: "merchant" }), "wrong_subject");
@@ -33,7 +32,7 @@ test("an event is of the source and of the type that its subject names, in any n
   assert.equal(read({}, "tollbooth.events.merchant.operation.resolved"), "wrong_subject");
 });
 
-test("what no table can keep is refused by itself, so that it holds up none beside it", () => {
+test("rejects an event that no table can store, and no other in the batch", () => {
   assert.equal(read({ objectId: "a\0b" }), "unreadable");
   assert.equal(read({ attributes: { note: "a\0b" } }), "unreadable");
   assert.equal(read({ attributes: { "a\0b": "" } }), "unreadable");

@@ -1,4 +1,4 @@
-// An event as it came from the broker: whether it is its source's, and what it says.
+// A received event: its verification, decoding, spans and its source's confirmation.
 
 import { createHash } from "node:crypto";
 import { fromBinary } from "@bufbuild/protobuf";
@@ -8,14 +8,14 @@ import type { Counter, Registry } from "prom-client";
 import { counter } from "#platform/telemetry/metrics.ts";
 import { type OpenSpan, openSpan } from "#platform/telemetry/trace.ts";
 import { isId } from "#platform/values/id.ts";
-import { unkeptViolations } from "#platform/values/unchecked.ts";
+import { findUnstorableFields } from "#platform/values/unchecked.ts";
 import { type Event, EventSchema } from "#proto/events/v1/events_pb.ts";
 import { Environment } from "#proto/merchant/v1/merchant_pb.ts";
 import type { Source } from "../../services.ts";
 import { doubts, type EventKeys, macHeader } from "./event-keys.ts";
 import { isSubjectOf } from "./streams.ts";
 
-/** What there is of a message, durable or not. */
+/** A message, durable or not. */
 export interface EventMessage {
   readonly subject: string;
   readonly data: Uint8Array;
@@ -23,13 +23,13 @@ export interface EventMessage {
 }
 
 /**
- * Why an event is passed over. `unreadable`: no event, or one that no table could keep. `wrong_subject`: it says it is
- * another one.
+ * Why an event is rejected. `unreadable`: not an event, or not storable. `wrong_subject`: its subject and content
+ * differ.
  */
 export const refusals = [...doubts, "unreadable", "wrong_subject", "not_announced"] as const;
 export type Refusal = (typeof refusals)[number];
 
-/** Counts events that another program wrote to the broker, or that were given a wrong key. */
+/** Counts events from another program or under a wrong key. */
 export function refusedEvents(registry: Registry): Counter<"source" | "why"> {
   return counter(registry, {
     name: "tollbooth_events_refused_total",
@@ -38,7 +38,7 @@ export function refusedEvents(registry: Registry): Counter<"source" | "why"> {
   });
 }
 
-/** @param keys absent: it is believed as it came */
+/** @param keys absent when events are not verified */
 export function readEvent(message: EventMessage, source: Source, keys: EventKeys | undefined): Event | Refusal {
   const doubt = keys?.doubt(source, message.subject, message.data, message.headers?.get(macHeader) ?? "");
   return doubt ?? decoded(message, source);
@@ -48,31 +48,29 @@ function decoded({ data, subject }: EventMessage, source: Source): Event | "unre
   try {
     const event = fromBinary(EventSchema, data);
     if (!isStorable(event)) return "unreadable";
-    // Who may speak on a subject speaks for no other source and of no other type.
+    // A publisher may only announce the source and type of its subject.
     return event.source === source && isSubjectOf(subject, source, event.type) ? event : "wrong_subject";
   } catch {
     return "unreadable";
   }
 }
 
-// Of the year 9999, as of every Timestamp of protobuf.
+// End of the year 9999, the limit of protobuf's Timestamp.
 const secondsMax = 253_402_300_799n;
 const environments = new Set<number>(Object.values(Environment));
 
-/** One that a database cannot keep would be offered again and again, and hold up those beside it. */
+/** An event that no database can store would be redelivered and block its batch. */
 function isStorable(event: Event): boolean {
   const seconds = event.occurredAt?.seconds ?? 0n;
   return (
     environments.has(event.environment) &&
     seconds >= 0n &&
     seconds <= secondsMax &&
-    unkeptViolations(EventSchema, event).length === 0
+    findUnstorableFields(EventSchema, event).length === 0
   );
 }
 
-// The spans of an event's way through the broker.
-
-/** A step of an event's way, as a part of the call that caused the event. */
+/** A span of publishing or consuming, within the call that caused the event. */
 export function eventSpan(
   tracer: Tracer | undefined,
   kind: "PRODUCER" | "CONSUMER",
@@ -88,41 +86,37 @@ export function eventSpan(
   return openSpan({ tracer, name, kind, parent: event.traceparent, attributes });
 }
 
-// Asks the source of events whether it announced them, byte for byte. A MAC proves that its maker had the source's key;
-// this holds too where that key was stolen, or the broker's store was edited or restored: what the source did not say
-// claims nothing.
+// Asks the source whether it announced the events, byte for byte. This still holds if a MAC key was stolen, or the
+// broker's store was edited or restored.
 
-/** An event, as its source is asked about it. */
+/** An event whose announcement is to be confirmed. */
 export interface AnnouncementClaim {
   readonly eventId: string;
   /** SHA-256 of the event's bytes. */
   readonly digest: Uint8Array;
 }
 
-/** A service that says what it announced: the client of its RPC. */
+/** The RPC client of a source. */
 export interface Announcer {
-  /** @returns the digests of the claims that it announced, in any order. @throws when it does not answer. */
+  /** @returns digests of the announced claims, in any order @throws when it does not answer */
   confirmAnnouncements(
     request: { claims: AnnouncementClaim[] },
     options: { timeoutMs: number },
   ): Promise<{ announcedDigests: readonly Uint8Array[] }>;
 }
 
-/** An event and the bytes that it came as. */
+/** An event and its received bytes. */
 export interface ReceivedEvent {
   readonly event: Event;
   readonly body: Uint8Array;
 }
 
-// Looking up a batch takes milliseconds. Well within the time that the broker waits for an acknowledgement.
+// A batch lookup takes milliseconds. Well below the acknowledgement deadline.
 const askTimeoutMs = 5_000;
 
-/**
- * @returns those that the source announced, in their order. @throws when the source does not answer; then nothing is
- * known of any.
- */
+/** @returns the announced events, in order @throws when the source does not answer */
 export async function announcedOf<E extends ReceivedEvent>(announcer: Announcer, received: readonly E[]): Promise<E[]> {
-  // No source gives an event another kind of id, and a malformed one must not have the whole question refused.
+  // No source uses another form of id, and a malformed one would have the whole request rejected.
   const claimed = received
     .filter(({ event }) => isId("event", event.id))
     .map((one) => ({ one, eventId: one.event.id, digest: createHash("sha256").update(one.body).digest() }));

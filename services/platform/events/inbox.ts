@@ -1,12 +1,9 @@
-// The inbox: which events a consumer has taken in already, recorded in the transaction of what they caused.
+// The inbox: events that a consumer has applied, recorded in the transaction of their effect.
 
 import type { Sql } from "#platform/database/database.ts";
 import { offerDaysMax } from "./streams.ts";
 
-/**
- * Records the events as taken in by the consumer and answers the ids that are new; call within the transaction of the
- * effect.
- */
+/** Records the events and returns the ids that are new. Call it in the transaction of the effect. */
 export async function markConsumed(sql: Sql, consumer: string, eventIds: readonly string[]): Promise<Set<string>> {
   const rows = await sql.rows<{ event_id: string }>(
     `insert into inbox (consumer, event_id) select $1, id from unnest($2::text[]) as id
@@ -18,7 +15,7 @@ export async function markConsumed(sql: Sql, consumer: string, eventIds: readonl
 
 const sweepMax = 5_000;
 
-/** Deletes rows that no stream can repeat any more. @returns true when there may be more. */
+/** Deletes rows that no stream can redeliver any more. @returns true when more may remain */
 export async function sweepInbox(sql: Sql): Promise<boolean> {
   const rows = await sql.rows(
     `delete from inbox where (consumer, event_id) in (

@@ -1,5 +1,5 @@
-// The streams of the broker, made or updated by one idempotent command, with explicit limits; a source makes its own
-// when it is gone.
+// Creates and updates the broker's streams with explicit limits, idempotently; a source recreates its own missing
+// stream.
 import { DiscardPolicy, type JetStreamManager, nanos, RetentionPolicy, StorageType, type StreamConfig } from "nats";
 import { type Source, sources } from "../../services.ts";
 import { type Broker, connectBroker, streamManager, unlessMissing } from "./connection.ts";
@@ -7,27 +7,25 @@ import { ensureConsumers, StreamRefused } from "./consumers.ts";
 import { eventSubject, streamKeepDays, streamName } from "./streams.ts";
 
 const dayMs = 86_400_000;
-// The relay sends an event again within seconds of a doubt; a crash of the relay is over well within this window.
+// The relay repeats a publication within seconds; a crash of the relay is over well within this window.
 const duplicateWindowMs = 5 * 60_000;
 const gibibyte = 2 ** 30;
 const streamGibDefault = 4;
 const eventMaxBytes = 64 * 1024;
 
-/** How much a stream takes, and on how many servers. */
 export interface StreamSize {
   /** Copies: 1 on a single server, 3 in a cluster; default 1. */
   readonly replicas?: number;
-  /** What it takes in its days before it refuses more, GiB; default 4. */
+  /** Size before it refuses more, GiB; default 4. */
   readonly gib?: number;
 }
 
 /**
- * Makes the streams that are missing and brings the others to these limits; the same for the durable consumers on them.
+ * Creates missing streams and durable consumers and updates the others.
  * @param ackWaitSeconds of the consumers
- * @param only the streams of these sources; default all
- * @param remake consumers that are made again from the stream's beginning, as `payments/webhook-fan-out`
- * @throws StreamRefused when that would lose events or safety: it changes nothing then and says what an operator has to
- * decide.
+ * @param only sources to update; default all
+ * @param remake consumers to recreate from the stream's start, as `payments/webhook-fan-out`
+ * @throws StreamRefused when that would lose events or safety; nothing is changed then
  */
 export async function ensureStreams(
   options: StreamSize & {
@@ -63,16 +61,13 @@ function streamConfig(namespace: string, source: Source, { replicas = 1, gib = s
     max_msg_size: eventMaxBytes,
     duplicate_window: nanos(duplicateWindowMs),
     num_replicas: replicas,
-    // What was announced stays announced: nobody takes a single event back, or all of them, before its time.
+    // Published events cannot be deleted or purged before their time.
     deny_delete: true,
     deny_purge: true,
   };
 }
 
-/**
- * Makes the stream of a source that is missing. One that stands stays as it is, and where it is another one the broker
- * refuses.
- */
+/** Creates a source's missing stream. An existing stream is unchanged, and the broker refuses a different one. */
 export async function makeStream(
   manager: JetStreamManager,
   of: StreamSize & { namespace: string; source: Source },
@@ -88,15 +83,14 @@ async function ensureStream(manager: JetStreamManager, wanted: WantedStream): Pr
   await manager.streams.update(wanted.name, { ...wanted, ...keptLimits(known.config, wanted) });
 }
 
-/** A stream as a release wants it. */
 export type WantedStream = Pick<StreamConfig, "name" | "subjects" | "retention" | "storage" | "num_replicas" | Limit> &
   Partial<StreamConfig>;
 
-/** Limits of which more is never a loss. */
+/** Limits that may be larger than wanted. */
 const limits = ["max_age", "max_bytes", "max_msg_size", "duplicate_window"] as const;
 type Limit = (typeof limits)[number];
 
-/** What the change would lose, each in words; empty: it may be made. */
+/** Losses that the change would cause, in words; empty if none. */
 export function lossesOf(known: StreamConfig, wanted: WantedStream): string[] {
   const dropped = known.subjects.filter((subject) => !wanted.subjects.includes(subject));
   const foreign = (["mirror", "sources", "republish", "sealed"] as const).filter((field) => known[field]);
@@ -115,7 +109,7 @@ export function lossesOf(known: StreamConfig, wanted: WantedStream): string[] {
   ];
 }
 
-/** The limits that stay: those that are wider already (0 or less is no limit). */
+/** Limits that stay because they are already wider (0 or less is unlimited). */
 export function keptLimits(known: StreamConfig, wanted: WantedStream): Partial<Record<Limit, number>> {
   const isWider = (limit: Limit) => known[limit] <= 0 || known[limit] > wanted[limit];
   return Object.fromEntries(limits.filter(isWider).map((limit) => [limit, known[limit]]));

@@ -1,4 +1,5 @@
-
+// The transactional outbox: an event is appended in the transaction of its change, and the relay publishes it after the
+// commit.
 import { create, toBinary } from "@bufbuild/protobuf";
 import { timestampFromDate } from "@bufbuild/protobuf/wkt";
 import { asJson } from "#platform/database/batch.ts";
@@ -12,7 +13,7 @@ import type { Source } from "../../services.ts";
 import type { AnnouncementClaim } from "./event-message.ts";
 import { eventSubject, outboxKeepDays } from "./streams.ts";
 
-/** A state change to announce. Its envelope is events.v1.Event. */
+/** A state change to announce. The envelope is events.v1.Event. */
 export interface Announcement {
   readonly type: string;
   readonly merchantId: string;
@@ -23,23 +24,22 @@ export interface Announcement {
   readonly attributes?: Readonly<Record<string, string>>;
 }
 
-/** The rows that `appendEvents` writes, for statements that insert them together with the change itself. */
+/** Outbox rows, for statements that insert them together with the change itself. */
 export interface OutboxRows {
   readonly ids: string[];
   readonly subjects: string[];
   readonly bodies: Buffer[];
 }
 
-/** The same in a JSON of rows: `jsonb_to_recordset(…) as e (event_id text, subject text, body bytea)`. */
+/** As JSON rows for `jsonb_to_recordset(…) as e (event_id text, subject text, body bytea)`. */
 export function eventsJson({ ids, subjects, bodies }: OutboxRows) {
   return ids.map((event_id, i) => ({ event_id, subject: subjects[i], body: hexOf(bodies[i] ?? Buffer.alloc(0)) }));
 }
 
-/** Encodes announcements as outbox rows. */
 export class Outbox {
   readonly #namespace: string;
   readonly source: Source;
-  /** Wakes the relay of this process. */
+  /** Wakes this process's relay. */
   readonly relay = new Wake();
 
   constructor(options: { namespace: string; source: Source }) {
@@ -47,7 +47,6 @@ export class Outbox {
     this.source = options.source;
   }
 
-  /** The rows of the announcements. */
   toRows(announcements: readonly Announcement[]): OutboxRows {
     const rows: OutboxRows = { ids: [], subjects: [], bodies: [] };
     const context = callContext.getStore();
@@ -74,7 +73,7 @@ export class Outbox {
     return rows;
   }
 
-  /** Appends the announcements within the caller's transaction. */
+  /** Appends the announcements in the caller's transaction. */
   async append(sql: Sql, announcements: readonly Announcement[]): Promise<void> {
     if (announcements.length === 0) return;
     const { ids, subjects, bodies } = this.toRows(announcements);
@@ -84,7 +83,7 @@ export class Outbox {
     );
   }
 
-  /** There is work for the relay; call after the commit. */
+  /** Wakes the relay; call it after the commit. */
   wake(): void {
     this.relay.now();
   }
@@ -92,9 +91,9 @@ export class Outbox {
 
 const sweepMax = 5_000;
 
-/** The digests of the claims whose event was appended here with these very bytes. */
+/** Digests of the claims whose event was appended with exactly these bytes. */
 export async function announcedDigests(sql: Sql, claims: readonly AnnouncementClaim[]): Promise<Buffer<ArrayBuffer>[]> {
-  // Claim by claim (offset 0): planned while the outbox is empty, a join would read and hash all of it ever after.
+  // One lookup per claim (offset 0): a join planned on an empty outbox would keep reading and hashing the whole table.
   const rows = await sql.rows<{ digest: Buffer<ArrayBuffer> }>(
     `select claim.digest from jsonb_to_recordset($1) as claim (event_id text, digest bytea),
        lateral (select body from outbox where event_id = claim.event_id offset 0) as announced
@@ -104,7 +103,7 @@ export async function announcedDigests(sql: Sql, claims: readonly AnnouncementCl
   return rows.map(({ digest }) => digest);
 }
 
-/** How much waits to be published, and since when; `oldestSeconds` by the database's clock, 0: nothing waits. */
+/** Unpublished events and the age of the oldest; `oldestSeconds` by the database's clock, 0 without events. */
 export async function outboxState(
   sql: Sql,
 ): Promise<{ waiting: number; oldestAt: Date | null; oldestSeconds: number }> {
@@ -120,7 +119,7 @@ export async function outboxState(
   };
 }
 
-/** Deletes published rows past their keeping time. */
+/** Deletes published rows after their retention. */
 export async function sweepOutbox(db: Database): Promise<boolean> {
   const rows = await db.rows(
     `delete from outbox where seq in (

@@ -4,7 +4,7 @@ import { RelayPace } from "./relay.ts";
 
 const test = suite("the relay's pace");
 
-/** A process that has worked and waited for so long in all. */
+/** Utilisation of a process with these active and idle times. */
 function paceOf(): { pace: RelayPace; lives: (activeMs: number, idleMs: number) => void } {
   const all = { active: 0, idle: 0, utilization: 0 };
   const lives = (activeMs: number, idleMs: number) => {
@@ -14,7 +14,7 @@ function paceOf(): { pace: RelayPace; lives: (activeMs: number, idleMs: number) 
   return { pace: new RelayPace(() => ({ ...all })), lives };
 }
 
-test("while the process waits for half of the time or more, a round begins as soon as there is an event", () => {
+test("starts a round at once while the process is at least half idle", () => {
   const { pace, lives } = paceOf();
   assert.equal(pace.waitMs(0), 0);
   lives(150, 150);
@@ -22,7 +22,7 @@ test("while the process waits for half of the time or more, a round begins as so
   assert.equal(pace.waitMs(1_004), 0);
 });
 
-test("while it is busier, rounds fill a quarter of the time, and begin 25 ms after each other at the latest", () => {
+test("uses a quarter of the time for rounds while busy, at most 25 ms apart", () => {
   const { pace, lives } = paceOf();
   lives(200, 100);
   pace.ended(1_000, 1_004);
@@ -35,7 +35,7 @@ test("while it is busier, rounds fill a quarter of the time, and begin 25 ms aft
   assert.equal(pace.waitMs(3_004), 0, "it is no longer busy");
 });
 
-test("one long turn makes no process busy", () => {
+test("does not call a process busy after one long task", () => {
   const { pace, lives } = paceOf();
   lives(200, 10);
   pace.ended(1_000, 1_004);

@@ -1,4 +1,4 @@
-// Publishes the outbox's rows, at least once and in their order as far as commits allow. A row is never given up on.
+// Publishes the outbox's rows at least once, in row order as far as commits allow, without ever giving up a row.
 import { type EventLoopUtilization, performance } from "node:perf_hooks";
 import { setTimeout as pause } from "node:timers/promises";
 import type { Registry } from "prom-client";
@@ -11,17 +11,17 @@ import { type Outbox, sweepOutbox } from "./outbox.ts";
 import { markPublished, readRecord } from "./stream-record.ts";
 import { StreamCut, StreamWatch } from "./stream-watch.ts";
 
-// Measured: 1,000 rows a round gain little over 100 per event.
+// 1,000 rows per round measured little better than 100.
 const batchMax = 500;
-// What is announced takes back what others believe, so it is not held back for longer after an outage.
+// Events invalidate other processes' caches, so recovery after an outage is fast.
 const failurePauseMsMax = 500;
 
 /**
- * One round of the relay: reads unpublished rows, publishes them, waits for every acknowledgement, marks them with
- * their places. There is no cursor, so a transaction that commits late is never passed over, and no claim, so a crash
- * delays nothing: when two replicas publish the same row, the stream keeps one (Nats-Msg-Id).
- * @returns true when there may be more.
- * @throws StreamCut when the stream gave out a place that it had given before: what stood there is lost.
+ * One round: reads unpublished rows, publishes them, waits for every acknowledgement and stores their positions.
+ * Without a cursor, late commits are not skipped; without a claim, a crash delays nothing. When two replicas publish
+ * the same row, the stream keeps one (Nats-Msg-Id).
+ * @returns true when more may remain
+ * @throws StreamCut when the stream reused a position: its previous event is lost
  */
 export async function relayOnce(db: Database, bus: EventBus, through = bus.connection): Promise<boolean> {
   const rows = await db.rows<{ seq: string; event_id: string; subject: string; body: Buffer; sent_again: number }>(
@@ -30,7 +30,7 @@ export async function relayOnce(db: Database, bus: EventBus, through = bus.conne
   );
   if (rows.length === 0) return false;
   const { epoch, lastSeq } = await readRecord(db);
-  // Another connection may lead to a store that was exchanged meanwhile, which nobody has looked at.
+  // A new connection may lead to a replaced store that is not checked yet.
   if (bus.connection !== through) return true;
   const sent = await Promise.allSettled(rows.map((row) => bus.publish(row.subject, offerOf(row), row.body)));
   const placed = rows.flatMap(({ seq, event_id: eventId }, i) => {
@@ -46,15 +46,14 @@ export async function relayOnce(db: Database, bus: EventBus, through = bus.conne
   return rows.length === batchMax;
 }
 
-/** What the broker drops repeats by: another one each time that an operator has the event sent again. */
+/** The deduplication id; it changes each time an operator has the event sent again. */
 function offerOf(row: { readonly event_id: string; readonly sent_again: number }): string {
   return row.sent_again === 0 ? row.event_id : `${row.event_id}.${row.sent_again}`;
 }
 
 /**
- * The relay, the watch over its stream and the sweeper as jobs. Events leave at once; while the process is busy, they
- * leave together.
- * @param options the size of a new stream; `ackWaitSeconds` of its consumers; `mayPublish` is called before each round
+ * The relay, the stream watch and the sweeper as jobs. Events leave at once, or together while the process is busy.
+ * @param options size of a new stream; `ackWaitSeconds` of its consumers; `mayPublish` is called before each round
  */
 export function outboxJobs(
   db: Database,
@@ -70,7 +69,7 @@ export function outboxJobs(
   const watch = new StreamWatch({ db, bus, source: outbox.source, ...options });
   const pace = new RelayPace();
   const relay = async () => {
-    // To a broker that is silent nothing is sent, so that the first round after it is not held up by those before.
+    // Without a broker nothing is sent, so old rounds do not delay the first round after a reconnect.
     if (!bus.connected) return false;
     const waitMs = pace.waitMs(performance.now());
     if (waitMs > 0) await pause(waitMs);
@@ -92,15 +91,15 @@ export function outboxJobs(
   ];
 }
 
-// When the relay's next round begins. A round of one event costs five times as much per event as a round of ten, so
-// events gather while the process has much to do; while it has not, they leave at once.
+// Paces relay rounds. A round of one event costs five times as much per event as a round of ten, so events gather while
+// the process is busy and leave at once otherwise.
 
-// Of the time that rounds may fill while the process is busy.
+// Share of time for rounds while the process is busy.
 const busyShare = 1 / 4;
 const gatherMsMax = 25;
-// A process that waits for more than half of the time has enough of it left.
+// A process that idles more than half of the time has capacity.
 const busyAbove = 0.5;
-// Over less time one long turn makes an idle process look busy.
+// Over a shorter time one long task makes an idle process look busy.
 const sampleMs = 250;
 
 export class RelayPace {
@@ -114,12 +113,12 @@ export class RelayPace {
     this.#last = sinceStart();
   }
 
-  /** How long the next round waits from now, milliseconds; 0: it may begin. @param now monotonic milliseconds */
+  /** Milliseconds until the next round may begin; 0 for now. @param now monotonic milliseconds */
   waitMs(now: number): number {
     return Math.max(0, this.#nextAt - now);
   }
 
-  /** A round is over. @param startedAt and `now` are monotonic milliseconds */
+  /** @param startedAt and `now` are monotonic milliseconds */
   ended(startedAt: number, now: number): void {
     this.#sample();
     this.#nextAt = this.#isBusy ? startedAt + Math.min(gatherMsMax, (now - startedAt) / busyShare) : now;

@@ -1,4 +1,3 @@
-// What a look at a stream means, each case from the facts alone.
 import assert from "node:assert/strict";
 import { test } from "uvu";
 import { judgeStream, type KnownStream, type SeenStream } from "./stream-loss.ts";
@@ -13,23 +12,23 @@ const seen: SeenStream = {
 const never: KnownStream = { stream: "", madeAt: "", consumers: [], lastSeq: 0, consumedSeq: 0 };
 const kindOf = (of: KnownStream, found: SeenStream) => judgeStream(of, found).kind;
 
-test("the stream that was seen before and goes on is whole; another of its name, or of another name, is another one", () => {
+test("distinguishes the known stream from a replaced one", () => {
   assert.equal(kindOf(known, { ...seen, lastSeq: 101 }), "whole");
   assert.equal(kindOf(known, { ...seen, madeAt: "today", lastSeq: 1_000 }), "another_stream");
   assert.equal(kindOf(known, { ...seen, stream: "u-payments" }), "another_stream");
 });
 
-test("one that ends before what it gave is shorter; one that is empty for age is whole", () => {
+test("reports a stream that lost its end, but not one emptied by age", () => {
   assert.equal(kindOf(known, { ...seen, lastSeq: 99 }), "shorter");
   assert.equal(kindOf(known, { ...seen, lastSeq: 100 }), "whole");
 });
 
-test("the first stream that a service sees is the one that it published to, unless it had to make it", () => {
+test("takes the first stream for the one published to, unless this process created it", () => {
   assert.equal(kindOf(never, seen), "whole");
   assert.equal(kindOf(never, { ...seen, isOurs: true, lastSeq: 0 }), "another_stream");
 });
 
-test("what all have taken in never falls back, but for a consumer that was not there before", () => {
+test("the consumed position never decreases, except for a new consumer", () => {
   const slow = { name: "audit", madeAt: "monday", consumedSeq: 10 };
   const both = { ...known, consumers: ["fan-out monday", "audit monday"] };
   const whole = (of: KnownStream, consumers: SeenStream["consumers"]) => judgeStream(of, { ...seen, consumers });
@@ -41,10 +40,10 @@ test("what all have taken in never falls back, but for a consumer that was not t
     ...{ ...found, consumedSeq: 0, hasNewConsumer: true },
   });
   assert.deepEqual(whole(known, [{ ...follower, consumedSeq: 100 }]), { ...found, consumedSeq: 100, isSettled: true });
-  assert.deepEqual(whole(known, []), { ...found, consumedSeq: 80 }, "a stream that nobody reads is never settled");
+  assert.deepEqual(whole(known, []), { ...found, consumedSeq: 80 }, "a stream without consumers is never settled");
 });
 
-test("an empty place matters as long as somebody has not taken it in", () => {
+test("reports an empty position until every consumer has consumed it", () => {
   const gapsFor = (gaps: number[], consumers = [follower]) => {
     const finding = judgeStream(known, { ...seen, gaps, consumers });
     return finding.kind === "whole" ? finding.gaps : assert.fail(finding.kind);

@@ -1,13 +1,13 @@
-// The table event_stream, what a service remembers of its stream, and the rows of the outbox that are sent again when
-// the stream has lost them. Whoever marks rows as published and whoever finds a loss take the one row of event_stream
-// first: so no row is marked that was sent to a stream of before the loss.
+// The table event_stream (the last known state of the stream) and resending of lost outbox rows. Marking rows as
+// published and recording a loss both lock the one row of event_stream first, so no row is marked that was sent to a
+// stream before the loss.
 
 import { byKey } from "#platform/database/batch.ts";
 import type { Database, Sql } from "#platform/database/database.ts";
 import { consumerNames, type Finding, type KnownStream, type SeenStream } from "./stream-loss.ts";
 import { outboxKeepDays } from "./streams.ts";
 
-/** Remembered, and when it was read: by the database's clock, as all times here. */
+/** The stored state and its read time, by the database's clock. */
 export interface StreamRecord extends KnownStream {
   readonly epoch: string;
   readonly readAt: string;
@@ -17,7 +17,7 @@ export async function readRecord(sql: Sql): Promise<StreamRecord> {
   const [row] = await sql.rows<
     Record<"stream" | "made_at" | "epoch" | "last_seq" | "taken_seq" | "read_at", string> & { consumers: string[] }
   >("select stream, made_at, consumers, epoch, last_seq, taken_seq, clock_timestamp() as read_at from event_stream");
-  if (!row) throw new Error("the row of event_stream is gone");
+  if (!row) throw new Error("event_stream has no row");
   return {
     stream: row.stream,
     madeAt: row.made_at,
@@ -29,17 +29,16 @@ export async function readRecord(sql: Sql): Promise<StreamRecord> {
   };
 }
 
-/** A published event and its place in the stream. */
 export interface PublishedRow {
-  /** Of its row. */
+  /** Outbox sequence. */
   readonly seq: string;
   readonly eventId: string;
   readonly position: number;
 }
 
 /**
- * Marks rows as published, unless a loss was found since the epoch: then they are sent again. A row is not marked if it
- * is gone since another server has taken over meanwhile, also where its number was given again.
+ * Marks rows as published, unless a loss was recorded since the epoch: then they are resent. A row that disappeared in
+ * a failover is not marked, even if its number was reused.
  */
 export async function markPublished(sql: Sql, epoch: string, rows: readonly PublishedRow[]): Promise<void> {
   if (rows.length === 0) return;
@@ -61,7 +60,7 @@ export async function markPublished(sql: Sql, epoch: string, rows: readonly Publ
   );
 }
 
-/** Remembers a stream that has what it should. */
+/** Stores the state of a complete stream. */
 export async function rememberStream(
   sql: Sql,
   { epoch, readAt }: StreamRecord,
@@ -90,12 +89,12 @@ export async function rememberStream(
 /** Which published rows the stream has lost. */
 export type StreamLoss =
   | { readonly kind: "another_stream"; readonly seen: SeenStream }
-  /** What stood behind this place. */
+  /** Everything after this position. */
   | { readonly kind: "shorter"; readonly lastSeq: number }
   | { readonly kind: "gaps"; readonly positions: readonly number[] };
 
-// What everybody has taken in needs no stream. A row without a place may have been anywhere; and one that was marked
-// after the last look at the stream of before may have been sent to either.
+// Events that all consumers have consumed are not resent. A row without a position may have been anywhere, and one
+// marked after the last check may have been sent to either stream.
 const isLost: { readonly [K in StreamLoss["kind"]]: string } = {
   another_stream: "(o.stream_seq is null or o.stream_seq > s.taken_seq or o.published_at > s.looked_at)",
   shorter: "(o.stream_seq is null or o.stream_seq > greatest(s.taken_seq, $4))",
@@ -104,10 +103,9 @@ const isLost: { readonly [K in StreamLoss["kind"]]: string } = {
 const batchMax = 5_000;
 
 /**
- * Has the relay send the lost rows again: in batches, and those that were marked meanwhile together with remembering
- * the loss, so that a crash before that repeats it. Events older than rows are kept for are not sent again: consumers
- * may have forgotten that they took them.
- * @returns how many; undefined: somebody else has found this loss
+ * Unpublishes lost rows in batches. Rows marked meanwhile are included in the transaction that records the loss, so a
+ * crash repeats the work. Events older than the outbox retention are not resent: consumers may have forgotten them.
+ * @returns how many; undefined when another replica recorded this loss
  */
 export async function sendLostAgain(db: Database, record: StreamRecord, lost: StreamLoss): Promise<number | undefined> {
   for (let count = 0; ; count += batchMax) {
@@ -117,9 +115,9 @@ export async function sendLostAgain(db: Database, record: StreamRecord, lost: St
       const sent = await unpublish(tx, lost, record.readAt, batchMax);
       if (sent === batchMax) return undefined;
       const all = count + sent + (await unpublish(tx, lost, "infinity", null));
-      // Places without an event stay so for days, and what they held is sent again once.
+      // Empty positions remain for days, and their events are resent once.
       if (lost.kind !== "gaps" || all > 0) await rememberLoss(tx, record, lost);
-      // But for a new installation, whose first stream is made by its service.
+      // Not for a new installation, whose service creates the first stream.
       if (all > 0 || record.stream !== "")
         await tx.rows("update event_stream set lost_at = now() where epoch <> $1", [record.epoch]);
       return all;
@@ -159,7 +157,7 @@ async function rememberLoss(sql: Sql, { readAt }: StreamRecord, lost: StreamLoss
   }
 }
 
-/** When the last loss was found, seconds since 1970; 0: none ever. */
+/** Time of the last loss in seconds since 1970; 0 if never. */
 export async function lastLossSeconds(sql: Sql): Promise<number> {
   const [row] = await sql.rows<{ at: number }>(
     "select coalesce(extract(epoch from lost_at), 0)::float8 as at from event_stream",
@@ -167,19 +165,16 @@ export async function lastLossSeconds(sql: Sql): Promise<number> {
   return row?.at ?? 0;
 }
 
-/** How far a durable consumer is, by its acknowledgements. */
+/** Progress of a durable consumer by its acknowledgements. */
 export interface ConsumerProgress {
   readonly name: string;
-  /** What it follows: a subject, or all that begin alike (`…>`). */
+  /** Its filter: a subject, or a prefix (`…>`). */
   readonly follows: string;
-  /** It has taken in everything up to this place. */
+  /** It has consumed everything up to this position. */
   readonly consumedSeq: number;
 }
 
-/**
- * For each consumer how long ago the oldest published event was published that it has not taken in; 0: it has taken in
- * all. Seconds.
- */
+/** Seconds since the oldest unconsumed event was published, per consumer; 0 when all are consumed. */
 export async function readLagSeconds(sql: Sql, consumers: readonly ConsumerProgress[]): Promise<Map<string, number>> {
   const rows = await sql.rows<{ name: string; seconds: number }>(
     `select c.name, coalesce(extract(epoch from now() - (
@@ -197,9 +192,8 @@ export async function readLagSeconds(sql: Sql, consumers: readonly ConsumerProgr
 }
 
 /**
- * Has published rows sent again, whatever the stream has, by when their events were committed. Rows that were published
- * after `asOf` are left: they have been sent again.
- * @returns how many; more may be left when it is not less than the batch
+ * Resends published rows by commit time, whatever the stream contains. Rows published after `asOf` were already resent.
+ * @returns how many; a full batch means more may remain
  */
 export async function sendAgain(sql: Sql, range: { since: Date; until: Date; asOf: string }): Promise<number> {
   const rows = await sql.rows(

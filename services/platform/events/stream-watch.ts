@@ -1,6 +1,6 @@
-// Watches over a service's own stream: makes it where it is missing, and finds what the broker has lost of what was
-// published, so that the relay sends it again. Nothing is published on a connection before its stream was looked at: a
-// store that lost its end would give the lost places to other events first, and look whole again.
+// Watches a service's own stream: creates it if missing, and finds lost events for the relay to resend. Nothing is
+// published on a connection before this check: a store that lost its end would assign the lost positions to other
+// events and look complete again.
 import type { JetStreamManager, NatsConnection, StreamInfo } from "nats";
 import { type Counter, type Registry, register } from "prom-client";
 import type { Database } from "#platform/database/database.ts";
@@ -16,10 +16,10 @@ import { judgeStream, lossKinds, type SeenStream } from "./stream-loss.ts";
 import { readRecord, rememberStream, type StreamLoss, type StreamRecord, sendLostAgain } from "./stream-record.ts";
 import { findConsumedSeq, streamName } from "./streams.ts";
 
-/** The stream gave a place to an event that it had given to another one. */
+/** The stream reused a position for another event. */
 export class StreamCut extends Error {
   override name = "StreamCut";
-  /** Where it ended when it did. */
+  /** Its last position when it was cut. */
   readonly lastSeq: number;
 
   constructor(lastSeq: number) {
@@ -34,11 +34,11 @@ interface StreamWatchOptions extends StreamSize {
   readonly source: Source;
   readonly ackWaitSeconds?: number;
   readonly log: Log;
-  /** Absent: that of a process with one service. */
+  /** Absent for a process with one service. */
   readonly registry?: Registry;
 }
 
-// Merchants wait for what was lost; three small questions to the broker in this time are nothing to it.
+// Merchants wait for lost events, and three small requests cost the broker almost nothing.
 const everyMs = 5_000;
 const failurePauseMsMax = 5_000;
 const askMs = 5_000;
@@ -57,7 +57,7 @@ export class StreamWatch {
       help: "Times that the broker was found to have lost published events or a whole stream, by source and how.",
       labelNames: ["source", "how"] as const,
     });
-    // Most of them are known to those who follow, and dropped there.
+    // Consumers have seen most of them and skip them.
     this.#sentAgain = counter(registry, {
       name: "tollbooth_events_sent_again_total",
       help: "Published events that are sent again because the broker has lost them, by source.",
@@ -71,25 +71,25 @@ export class StreamWatch {
     return { name: "watch-stream", everyMs, failurePauseMsMax, runOnce: () => this.checkStream().then(() => false) };
   }
 
-  /** The bus's connection, its stream looked at. */
+  /** The bus's connection after its stream was checked. */
   async checkedConnection(): Promise<NatsConnection | undefined> {
     const { bus } = this.#watched;
     if (this.#checked === undefined || this.#checked !== bus.connection) await this.checkStream();
     return this.#checked;
   }
 
-  /** After a round that failed: its stream may be missing, or cut. */
+  /** After a failed round: the stream may be missing or cut. */
   async checkAfter(failure: unknown): Promise<void> {
     this.#checked = undefined;
     if (failure instanceof StreamCut) await this.checkStream(failure.lastSeq);
   }
 
-  /** @param endedAt where the stream is known to have ended at some time */
+  /** @param endedAt a position at which the stream is known to have ended */
   async checkStream(endedAt?: number): Promise<void> {
     const { db, bus } = this.#watched;
     const { connection } = bus;
     if (!connection) return;
-    // Before the broker is asked, so that whatever the stream gave until then is expected of it.
+    // Read before the broker is asked: the answer must include everything recorded here.
     const record = await readRecord(db);
     const answered = await this.#ask(connection);
     const seen = endedAt !== undefined && endedAt < answered.lastSeq ? { ...answered, lastSeq: endedAt } : answered;
@@ -109,21 +109,21 @@ export class StreamWatch {
     const { db, source, log } = this.#watched;
     const events = await sendLostAgain(db, record, lost);
     if (events === undefined) return;
-    // A new installation's first stream, or places whose events were sent again before.
+    // A new installation's first stream, or positions whose events were already resent.
     if (events === 0 && (record.stream === "" || lost.kind === "gaps")) return;
     this.#losses.inc({ source, how: lost.kind });
     this.#sentAgain.inc({ source }, events);
-    log.error({ how: lost.kind, events }, "the broker has lost events of this service; they are sent again");
+    log.error({ how: lost.kind, events }, "stream lost events: resending");
   }
 
-  /** Whatever becomes of it, events are published. */
+  /** Publishing continues in any case. */
   async #ensureConsumers(manager: JetStreamManager): Promise<void> {
     const { bus, source, ackWaitSeconds, log } = this.#watched;
     try {
       const strays = await ensureConsumers(manager, { namespace: bus.namespace, source, ackWaitSeconds });
-      for (const stray of strays) log.error({ consumer: stray }, "a consumer stood otherwise than it should");
+      for (const stray of strays) log.error({ consumer: stray }, "consumer configuration differed: repaired");
     } catch (error) {
-      log.error({ err: error }, "the consumers of the event stream cannot be made what they should be");
+      log.error({ err: error }, "consumer update failed");
     }
   }
 
@@ -134,7 +134,7 @@ export class StreamWatch {
     const manager = await streamManager(connection, askMs);
     const known = await unlessMissing(manager.streams.info(name));
     if (!known) {
-      log.warn({ stream: name }, "the event stream is missing; making it");
+      log.warn({ stream: name }, "event stream missing: creating it");
       await makeStream(manager, { ...this.#watched, namespace });
     }
     const stream = known ?? (await manager.streams.info(name));
@@ -143,7 +143,7 @@ export class StreamWatch {
     const gaps = await gapsOf(manager, stream);
     const after = await manager.streams.info(name);
     if (after.created !== stream.created || after.state.last_seq < stream.state.last_seq)
-      throw new Error("the event stream was exchanged while it was looked at");
+      throw new Error("the event stream was replaced during the check");
     return {
       stream: name,
       madeAt: String(stream.created),

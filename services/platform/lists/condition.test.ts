@@ -4,7 +4,7 @@ import { suite } from "../../../test/harness/suite.ts";
 import { afterAllThatBegin } from "./condition.ts";
 
 const test = suite("list conditions");
-// Letters at the ends of what UTF-8 and pairs of halves can say, so that carries happen.
+// Characters at the ends of the UTF-8 and surrogate ranges, so carries occur.
 const letter = fc.constantFrom(
   "a",
   "b",
@@ -20,7 +20,7 @@ const letter = fc.constantFrom(
 );
 const text = fc.string({ unit: letter, maxLength: 4 });
 
-test("what lies between a beginning and its end, by bytes, is exactly what begins so", () => {
+test("the bounds of a prefix match exactly the texts with that prefix, by bytes", () => {
   fc.assert(
     fc.property(text, text, (beginning, other) => {
       const end = afterAllThatBegin(beginning);
@@ -35,7 +35,7 @@ test("what lies between a beginning and its end, by bytes, is exactly what begin
   );
 });
 
-/** As an index of patterns has it: by the bytes of UTF-8. */
+/** Compares like a pattern index, by UTF-8 bytes. */
 function order(a: string, b: string): number {
   return Buffer.compare(Buffer.from(a), Buffer.from(b));
 }

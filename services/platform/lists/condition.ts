@@ -1,11 +1,11 @@
-// SQL put together of conditions with numbered parameters, over a list's table `t`. The texts are few and fixed.
+// Builds SQL from conditions with numbered parameters over a list's table `t`. The texts are few and fixed.
 import type { TimeRange } from "./day-range.ts";
 
-/** The values of a statement's `$1…`, in their order. */
+/** Values of a statement's `$1…`, in order. */
 export class Params {
   readonly values: unknown[] = [];
 
-  /** @returns the value's place, such as `$3` */
+  /** @returns the parameter, such as `$3` */
   add(value: unknown): string {
     return `$${this.values.push(value)}`;
   }
@@ -16,7 +16,7 @@ export class Condition {
   readonly #text: string;
   readonly #values: readonly unknown[];
 
-  /** @param text with a `?` for each value, in their order */
+  /** @param text with a `?` for each value, in order */
   constructor(text: string, ...values: readonly unknown[]) {
     this.#text = text;
     this.#values = values;
@@ -30,34 +30,34 @@ export class Condition {
     return new Condition(`${this.#text} and ${other.#text}`, ...this.#values, ...other.#values);
   }
 
-  /** Also false where nothing is known of the other. */
+  /** Also excludes rows for which `other` is null. */
   without(other: Condition): Condition {
     return new Condition(`${this.#text} and (${other.#text}) is not true`, ...this.#values, ...other.#values);
   }
 
-  /** Any of them; of none: false. */
+  /** False for an empty list. */
   static anyOf(all: readonly Condition[]): Condition {
     const text = all.map((one) => `(${one.#text})`).join(" or ");
     return new Condition(all.length === 0 ? "false" : `(${text})`, ...all.flatMap((one) => one.#values));
   }
 
-  /** The text with its values numbered as the statement's next. */
+  /** The text with its values added as the next parameters. */
   in(params: Params): string {
     const values = this.#values.values();
     return this.#text.replaceAll("?", () => params.add(values.next().value));
   }
 }
 
-/** Within a range of time, as an index of the column finds it. */
+/** A time range that uses an index of the column. */
 export function inTimeRange(column: string, { from, to }: TimeRange): Condition {
   const since = new Condition(`${column} >= ?`, from);
   return to === "infinity" ? since : since.and(`${column} < ?`, to);
 }
 
 /**
- * Begins so, literally, as an index of patterns finds it: by the two ends alone, which takes a quarter less time a hit
- * than a pattern, since that is compared with each of them again.
- * @param indexed what the index holds
+ * A literal prefix match that uses a pattern index by its two bounds. A pattern would be compared with each hit again,
+ * a quarter more time.
+ * @param indexed the index's predicate
  */
 export function beginsWith(indexed: string, column: string, beginning: string): Condition {
   const since = new Condition(`${indexed} and ${column} ~>=~ ?`, beginning);
@@ -65,20 +65,20 @@ export function beginsWith(indexed: string, column: string, beginning: string): 
   return end === undefined ? since : since.and(`${column} ~<~ ?`, end);
 }
 
-/** The first text, by its bytes in UTF-8, behind all that begin so; undefined: there is none. */
+/** The first text after all with this prefix, by UTF-8 bytes; or undefined. */
 export function afterAllThatBegin(beginning: string): string | undefined {
   const points = Array.from(beginning, (letter) => letter.codePointAt(0) ?? 0);
   while (points.at(-1) === pointMax) points.pop();
   const last = points.pop();
   if (last === undefined) return undefined;
-  // Halves of pairs are no letters of their own.
+  // Surrogates are not characters of their own.
   const next = last + 1 === 0xd800 ? 0xe000 : last + 1;
   return String.fromCodePoint(...points, next);
 }
 
 const pointMax = 0x10ffff;
 
-/** A text that a pattern takes for itself. */
+/** Escapes a text for LIKE. */
 export function literalPattern(text: string): string {
   return text.replace(/[\\%_]/g, "\\$&");
 }

@@ -1,20 +1,17 @@
-// Where a row stands in a list, newest first, and what is behind it: a page by its place costs the same wherever it is.
+// Pages by cursor, newest first: a page costs the same wherever it starts. Also pages of objects by id.
 import type { Sql } from "#platform/database/database.ts";
 import { invalid } from "#platform/values/failure.ts";
 import { isId, type Noun } from "#platform/values/id.ts";
 import { Condition } from "./condition.ts";
 
-/** Where a row stands in a list, newest first. */
+/** The position of a row in a list, newest first. */
 export interface Cursor {
-  /** As PostgreSQL writes it, to the microsecond. */
+  /** PostgreSQL's text, to the microsecond. */
   readonly createdAt: string;
   readonly id: string;
 }
 
-/**
- * The place of an owner's row.
- * @throws Failure INVALID_BODY: there is no such row
- */
+/** The cursor of an owner's row. @throws Failure INVALID_BODY when there is no such row */
 export async function findCursor(
   sql: Sql,
   table: "payments" | "refunds" | "sessions",
@@ -29,27 +26,27 @@ export async function findCursor(
   return { createdAt: row.created_at, id };
 }
 
-/** Of a row behind the place. @param time by which the list is ordered, and then by `rowId` */
+/** Rows after the cursor. @param time the list's order, before `rowId` */
 export function afterCursor({ createdAt, id }: Cursor, time = "t.created_at", rowId = "t.id"): Condition {
   return new Condition(afterCursorText(time, "?::timestamptz", rowId, "?"), createdAt, createdAt, id);
 }
 
 /**
- * The same, with the place as SQL. Not by comparing rows, `(time, id) < (…)`: beside another bound on the time an index
- * begins at that one (PostgreSQL 18.4), and passes all rows before the place.
+ * The same as SQL. A row comparison, `(time, id) < (…)`, would be slower: together with another bound on the time, the
+ * index starts at that bound (PostgreSQL 18.4) and passes all rows before the cursor.
  */
 export function afterCursorText(time: string, cursorTime: string, id: string, cursorId: string): string {
   return `${time} <= ${cursorTime} and (${time} < ${cursorTime} or ${id} < ${cursorId})`;
 }
 
-// Pages of objects whose ids sort by creation: the last id of a page is the token of the next one.
+// Pages of objects whose ids sort by creation: the last id of a page is the next page's token.
 
 const limitDefault = 50;
 
 /**
- * @param query.limit 0: fifty
- * @param read answers objects from behind the id on (empty: from the first one), so many at most
- * @throws Failure INVALID_BODY for a token that is none
+ * @param query.limit 0 means fifty
+ * @param read returns at most `limit` objects after the id (empty for the first page)
+ * @throws Failure INVALID_BODY for an invalid token
  */
 export async function keysetPage<T extends { readonly id: string }>(
   noun: Noun,

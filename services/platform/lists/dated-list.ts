@@ -1,6 +1,6 @@
-// Lists with filters by status and creation time: a page, newest first, and its exact total, in one statement and so of
-// one snapshot. Whole days come from the counts (list-counts.ts), so neither a total nor a far offset visits the rows
-// before it.
+// Lists filtered by status and creation time: a page, newest first, and its exact total in one statement, and so from
+// one snapshot. Whole days come from the counters (list-counts.ts), so neither a total nor a far offset scans earlier
+// rows.
 import type { Sql } from "#platform/database/database.ts";
 import { invalid } from "#platform/values/failure.ts";
 import { Condition, inTimeRange, Params } from "./condition.ts";
@@ -8,39 +8,38 @@ import { afterCursor, afterCursorText, type Cursor } from "./cursor.ts";
 import { splitRange, type TimeRange } from "./day-range.ts";
 
 /**
- * A counted list: its table needs `id`, `merchant_id`, `environment`, `status`, `created_at` and an index in the list's
+ * A counted list: its table needs `id`, `merchant_id`, `environment`, `status`, `created_at` and an index in list
  * order.
  */
 export interface DatedList {
-  /** Of the table and of its counts. */
+  /** Name of the table and of its counters. */
   readonly table: string;
   /** The table's name in the two texts below. */
   readonly alias: string;
-  /** What a row must be to be in the list. */
+  /** The condition for a row to be listed. */
   readonly condition: string;
-  /** What is read of a row of the page. */
+  /** Columns of the page. */
   readonly columns: string;
 }
 
 export interface DatedFilter {
   readonly merchantId: string;
   readonly environment: number;
-  /** Exact; empty: all. */
+  /** Exact match; empty for all. */
   readonly status: string;
   readonly range: TimeRange;
 }
 
-/** Which rows of a list. */
 export interface PageWindow {
   readonly limit: number;
   readonly offset: bigint;
-  /** Only rows behind this place; the offset counts from there. Absent: from the newest on. */
+  /** Only rows after this cursor; the offset counts from there. Absent for the first page. */
   readonly after?: Cursor;
-  /** Nobody asks how many there are in all: where counting is no part of finding the page, the total is 0. */
+  /** The total is not needed: it is 0 unless finding the page counts anyway. */
   readonly isUncounted?: boolean;
 }
 
-/** A page by the caller's words, and whether there is more: behind a place only one row more than asked tells it. */
+/** A caller's page and whether more rows follow. After a cursor one extra row decides that. */
 export async function readPage<T>(
   query: { readonly limit: number; readonly offset: bigint; readonly afterId: string },
   findCursor: (id: string) => Promise<Cursor>,
@@ -56,7 +55,7 @@ export async function readPage<T>(
   return { rows: rows.slice(0, limit), total, hasMore: rows.length > limit };
 }
 
-/** @returns rows of the page, newest first, and how many the filter has in all, unless nobody asks behind a place */
+/** @returns the page's rows, newest first, and the exact total unless `untotaled` is set with a cursor */
 export async function listDated<Row extends { id: string }>(
   sql: Sql,
   list: DatedList,
@@ -83,7 +82,6 @@ export async function listDated<Row extends { id: string }>(
   };
 }
 
-/** The page alone. */
 async function rowsBehind<Row extends object>(
   sql: Sql,
   { table, alias: t, condition, columns }: DatedList,
@@ -103,13 +101,13 @@ async function rowsBehind<Row extends object>(
   );
 }
 
-// Those that every such statement has.
+// Parameters of every such statement.
 const paramsMin = 12;
 
 /**
- * `days` holds how many rows each day has and how many there are down to its end; `start` is the day in which the
- * offset lies, so that only that day's rows are passed over. The texts are few constants: PostgreSQL plans each once.
- * @param after which row the page is behind
+ * `days` has each day's count and the running total; `start` is the day with the offset, so only that day's rows are
+ * skipped. The texts are constants: PostgreSQL plans each once.
+ * @param after the condition of the cursor
  */
 function textOf(
   list: DatedList,

@@ -13,7 +13,7 @@ const holding = (ranges: readonly TimeRange[], probe: Date) =>
 const isWithin = (from: Date | undefined, to: Date | undefined, probe: Date) =>
   Number((from === undefined || probe >= from) && (to === undefined || probe <= to));
 
-test("whole days and remainders are exactly the range", () => {
+test("whole days and remainders cover exactly the range", () => {
   fc.assert(
     fc.property(bound, bound, time, (from, to, probe) => {
       const { whole, remainders } = splitRange(timeRange(from, to));
@@ -23,7 +23,7 @@ test("whole days and remainders are exactly the range", () => {
   );
 });
 
-test("the nearest weeks with what is added and taken are exactly the range, and begin on Monday", () => {
+test("nearest weeks with their corrections cover exactly the range and start on Monday", () => {
   const halfWeekMs = 3.5 * 86_400_000;
   fc.assert(
     fc.property(bound, bound, time, (from, to, probe) => {
@@ -46,14 +46,14 @@ test("a day's last millisecond is the end of the day", () => {
   assert.deepEqual(splitRange(range), { whole, remainders: [] });
 });
 
-test("no bounds are one whole", () => {
+test("an unbounded range is whole", () => {
   const whole = { from: "-infinity", to: "infinity" };
   const range = timeRange(undefined, undefined);
   assert.deepEqual(splitRange(range), { whole, remainders: [] });
   assert.deepEqual(nearestWeeks(range), { whole, added: [], removed: [] });
 });
 
-test("no bound that a list takes is rounded to a time that PostgreSQL cannot read", () => {
+test("rounds no bound to a time that PostgreSQL cannot read", () => {
   for (const bound of [day("9999-12-30T23:59:59.999"), day("0001-01-02T00:00:00")]) {
     for (const range of [timeRange(undefined, bound), timeRange(bound, undefined)]) {
       const { whole, added, removed } = nearestWeeks(range);

@@ -1,43 +1,39 @@
-// A range of time as whole UTC days or weeks, whose rows are counted already, and what makes the difference at its
-// ends.
+// Splits a time range into whole UTC days or weeks, which are counted already, and the remainders. Pure.
 
-/**
- * From (included) to (excluded), as timestamps that PostgreSQL reads; `-infinity` and `infinity` where nothing bounds
- * it.
- */
+/** From (inclusive) to (exclusive), as PostgreSQL timestamps; `-infinity` and `infinity` when unbounded. */
 export interface TimeRange {
   readonly from: string;
   readonly to: string;
 }
 
-/** A range in parts. */
 export interface SplitRange {
-  /** Whole days; `from` = `to`: none. */
+  /** Whole days; empty when `from` equals `to`. */
   readonly whole: TimeRange;
   /** At most two, each shorter than two days. */
   readonly remainders: readonly TimeRange[];
 }
 
-/** A range as whole weeks, and what makes the difference. */
+/** A range as whole weeks and corrections. */
 export interface NearestWeeks {
-  /** From Monday to Monday; `from` = `to`: none. */
+  /** From Monday to Monday; empty when `from` equals `to`. */
   readonly whole: TimeRange;
-  /** Belongs to the range and lies outside of the weeks. */
+  /** Parts of the range outside the weeks. */
   readonly added: readonly TimeRange[];
-  /** Lies within the weeks and does not belong to the range. */
+  /** Parts of the weeks outside the range. */
   readonly removed: readonly TimeRange[];
 }
 
 const dayMs = 86_400_000;
 // 1970-01-05 was a Monday.
 const mondayMs = 4 * dayMs;
-// Bounds may lie shortly before; PostgreSQL does not read five-digit years as JavaScript writes them.
+// Bounds may be earlier; PostgreSQL does not read JavaScript's format of five-digit years.
 const year10000Ms = Date.UTC(10_000, 0);
 
 /**
- * The rows that were created within a list's bounds. The API shows milliseconds, so a row belongs to its upper bound
- * when it was created within that millisecond, and the last millisecond of a day is the end of the day.
- * @param from @param to both included; undefined: unbounded
+ * Creation times within a list's bounds. The API shows milliseconds, so a row from within the upper bound's millisecond
+ * is included, and a day's last millisecond is the day's end.
+ * @param from
+ * @param to both inclusive; undefined when unbounded
  */
 export function timeRange(from: Date | undefined, to: Date | undefined): TimeRange {
   return {
@@ -46,14 +42,13 @@ export function timeRange(from: Date | undefined, to: Date | undefined): TimeRan
   };
 }
 
-/** Whole days within the range, and the rest of it. */
 export function splitRange(range: TimeRange): SplitRange {
   const whole = { from: align(range.from, Math.ceil, dayMs), to: align(range.to, Math.floor, dayMs) };
   if (isBefore(whole.to, whole.from)) return { whole: { from: range.from, to: range.from }, remainders: [range] };
   return { whole, remainders: someOf({ from: range.from, to: whole.from }, { from: whole.to, to: range.to }) };
 }
 
-/** The weeks whose ends are nearest to the range's: at most half a week makes the difference at either end. */
+/** The weeks nearest to the range: at most half a week must be corrected at either end. */
 export function nearestWeeks(range: TimeRange): NearestWeeks {
   const weekMs = 7 * dayMs;
   const whole = {
@@ -70,14 +65,14 @@ export function nearestWeeks(range: TimeRange): NearestWeeks {
   };
 }
 
-/** @param originMs where one of the units begins */
+/** @param originMs start of one of the units */
 function align(time: string, round: (x: number) => number, unitMs: number, originMs = 0): string {
   if (time.endsWith("infinity")) return time;
   const ms = round((Date.parse(time) - originMs) / unitMs) * unitMs + originMs;
   return ms < year10000Ms ? new Date(ms).toISOString() : "infinity";
 }
 
-/** Those that are not empty. */
+/** The ranges that are not empty. */
 function someOf(...ranges: readonly TimeRange[]): TimeRange[] {
   return ranges.filter((range) => isBefore(range.from, range.to));
 }

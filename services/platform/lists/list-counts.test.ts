@@ -6,7 +6,7 @@ import { bucketRange, bucketStarts, endOf, startOf } from "./list-counts.ts";
 
 const test = suite("amount buckets");
 
-test("buckets lie side by side from 0 to the largest amount, none wider than an eighth of its start", () => {
+test("buckets are adjacent from 0 to the largest amount, each at most an eighth of its start wide", () => {
   assert.equal(bucketStarts[0], 0);
   for (const [bucket, start] of bucketStarts.entries()) {
     assert(startOf(bucket + 1) > start);
@@ -15,7 +15,7 @@ test("buckets lie side by side from 0 to the largest amount, none wider than an 
   assert(BigInt(endOf(bucketStarts.length - 1)) >= amountMax);
 });
 
-test("whole buckets and remainders are exactly the amounts of the range", () => {
+test("whole buckets and remainders cover exactly the range", () => {
   const amount = fc.oneof(fc.integer({ min: 0, max: 300 }), fc.integer({ min: 0, max: 99_999_999 }));
   const bound = fc.option(amount, { nil: undefined });
   fc.assert(
@@ -32,7 +32,7 @@ test("whole buckets and remainders are exactly the amounts of the range", () => 
   );
 });
 
-test("bounds beyond all amounts are cut", () => {
+test("limits bounds beyond all amounts", () => {
   assert.deepEqual(bucketRange(-5n, 10n ** 18n), { first: 0, last: bucketStarts.length - 1, remainders: [] });
   for (const [from, to] of [
     [10n ** 18n, undefined],

@@ -1,15 +1,15 @@
-// Folds the deltas of counted lists into their counts (schema/0004-list-counts.sql). At every snapshot counts plus
-// deltas are the number of rows; folding only keeps the deltas few, so nothing is wrong while no process folds.
+// Folds the deltas of counted lists into their counters (schema/0004-list-counts.sql). In every snapshot counters plus
+// deltas equal the number of rows; folding only keeps deltas few, so totals stay exact without it.
 import type { Database } from "#platform/database/database.ts";
 import type { JobContext } from "#platform/process/job.ts";
 import { amountMax as amountMaxBig } from "#platform/values/money.ts";
 
-// One fold of this many takes about 0.2 s; a reader adds up at most the changes of the seconds since.
+// Folding this many takes about 0.2 s; a reader adds up at most the deltas of a few seconds.
 const foldMax = 20_000;
 const everyMs = 1_000;
-// Folded deltas are dead rows that readers still pass; the server's own vacuum comes once a minute at the soonest.
+// Folded deltas are dead rows that readers still pass; autovacuum runs once per minute at most.
 const deadMax = 20_000;
-// Any number that nobody else locks in these databases.
+// Any number that is not locked elsewhere in these databases.
 const foldLock = 7_655_220;
 
 const foldText = `
@@ -28,10 +28,7 @@ const foldText = `
       do update set n = list_counts.n + excluded.n)
   select count(*) as taken from taken`;
 
-/**
- * Folds once; replicas take turns.
- * @returns how many deltas were folded
- */
+/** Folds once; replicas take turns. @returns the number of folded deltas */
 export async function foldListCounts(db: Database, limit = foldMax): Promise<number> {
   return await db.transaction(async (tx) => {
     const [lock] = await tx.rows<{ got: boolean }>("select pg_try_advisory_xact_lock($1) as got", [foldLock]);
@@ -41,7 +38,6 @@ export async function foldListCounts(db: Database, limit = foldMax): Promise<num
   });
 }
 
-/** Folding as a job of a service that has counted lists. */
 export function listCountsJob(db: Database): JobContext {
   let dead = 0;
   const runOnce = async () => {
@@ -55,25 +51,24 @@ export function listCountsJob(db: Database): JobContext {
   return { name: "fold-list-counts", everyMs, runOnce };
 }
 
-// Buckets of amounts for exact counts by amount: eight to each doubling, single amounts below 16. A range of amounts is
-// whole buckets, which are counted already, and a part of one bucket at either end.
+// Amount buckets for exact counts by amount: eight per doubling, single amounts below 16. A range of amounts is whole
+// buckets, which are counted already, and part of one bucket at either end.
 
-/** Where a range of amounts lies. */
 export interface BucketRange {
-  /** Whole buckets within the range; `last < first`: none. */
+  /** Whole buckets within the range; empty if `last < first`. */
   readonly first: number;
   readonly last: number;
-  /** What is left at the ends; each lies within one bucket. Minor units, both ends included. */
+  /** The remainders, each within one bucket, in minor units, both bounds inclusive. */
   readonly remainders: readonly { readonly bucket: number; readonly from: number; readonly to: number }[];
 }
 
 const amountMax = Number(amountMaxBig);
 const perDoubling = 8;
 
-/** The lowest amount of each bucket, ascending. Stored counts depend on them: they never change. */
+/** The lowest amount of each bucket, ascending. Stored counters depend on them: never change them. */
 export const bucketStarts: readonly number[] = startsOfBuckets();
 
-/** @param from @param to minor units, both ends included; outside the possible amounts they are cut to them */
+/** @param from @param to minor units, both inclusive; limited to valid amounts */
 export function bucketRange(from: bigint | undefined, to: bigint | undefined): BucketRange {
   const low = clamp(from ?? 0n, amountMax + 1);
   const high = to !== undefined && to < 0n ? -1 : clamp(to ?? amountMaxBig, amountMax);
@@ -93,12 +88,10 @@ export function bucketRange(from: bigint | undefined, to: bigint | undefined): B
   return { first, last, remainders };
 }
 
-/** The lowest amount of the bucket. */
 export function startOf(bucket: number): number {
   return bucketStarts[bucket] ?? amountMax + 1;
 }
 
-/** The highest amount of the bucket. */
 export function endOf(bucket: number): number {
   return startOf(bucket + 1) - 1;
 }

@@ -1,54 +1,51 @@
-// A search that can mean several things, such as an order number or an e-mail: each is found by its own index, and the
-// page is made of all hits, newest first, with their exact number. Very many hits are not gathered: they are counted in
-// their index, and the list is looked through for the page from the newest hit on, as far as that pays.
+// A search with several interpretations, such as order number or e-mail. Each has its own index; the page merges all
+// hits, newest first, with an exact total. When hits are too many to collect, they are counted by index and the list is
+// scanned from the newest hit, as far as that pays.
 import type { Sql } from "#platform/database/database.ts";
 import { Condition, Params } from "./condition.ts";
 import { afterCursor } from "./cursor.ts";
 import type { PageWindow } from "./dated-list.ts";
 
-/** One thing that can be meant, of rows `t`. */
+/** One interpretation, over rows `t`. */
 export interface Strategy {
   readonly match: Condition;
-  /** With more hits they are not gathered. */
+  /** Above this number hits are not collected. */
   readonly hitsMax: number;
-  /** Where another table knows which values of a column match. */
+  /** For a column whose matching values another table lists. */
   readonly known?: KnownValues;
 }
 
-/** Values that match, each once. */
+/** Distinct matching values. */
 interface KnownValues {
   /** A select of all of them. */
   readonly values: (params: Params) => string;
-  /** That an indexed column has one of them. @param values an array of text, as SQL */
+  /** The condition that an indexed column has one of the values. @param values an array of text, as SQL */
   readonly has: (values: string) => Condition;
 }
 
-/** What is searched: rows `t` of a table that has `id` and `created_at`. */
+/** The searched rows `t`, of a table with `id` and `created_at`. */
 export interface SearchTarget {
   readonly table: "payments" | "sessions";
-  /** What the index in the list's order finds: the owner's rows, and their time of creation. */
+  /** Covered by the list-order index: owner and creation time. */
   readonly list: Condition;
-  /** All that a row must be besides what is searched, the list's too. */
+  /** All conditions except the search itself. */
   readonly rows: Condition;
 }
 
 interface SearchResult {
   /** The page, newest first. */
   readonly ids: readonly string[];
-  /** All hits, exactly. */
+  /** Exact number of hits. */
   readonly total: bigint;
 }
 
 const newestFirst = "order by t.created_at desc, t.id desc";
-// So many rows are passed in about 10 ms.
+// Scanned in about 10 ms.
 const passedMinDefault = 10_000;
-// Passing a row costs as much as counting so many hits.
+// Scanning a row costs as much as counting this many hits.
 const hitsPerPassed = 4n;
 
-/**
- * @param sql one snapshot
- * @param passedMin so many of the newest rows are looked through at least where hits are not gathered
- */
+/** @param sql one snapshot @param passedMin rows to scan at least when hits are not collected */
 export async function searchList(
   sql: Sql,
   searched: SearchTarget,
@@ -65,7 +62,7 @@ export async function searchList(
   const unread = () => (window.after ? `where ${afterCursor(window.after).in(params)}` : "");
   const page = (hits: string) =>
     `array(select t.id from ${hits} t ${unread()} ${newestFirst} ${pageOf(window, params)})`;
-  // Hits of one way alone are not gathered a second time to see which are the same.
+  // Hits of a single strategy need no deduplication.
   const [row] = await sql.rows<{ found: number[]; newest: (string | null)[]; total: string; ids: string[] }>(
     `with ${counted.join(", ")},
      met as materialized (select ${each("isfull").join(" or ")} as isfull, ${each("hits").join(" + ")} as hits,
@@ -94,10 +91,7 @@ export async function searchList(
   return { ids: ids.length === window.limit ? ids : await sortHits(sql, searched, meant, window), total };
 }
 
-/**
- * Common table expressions with `met_i`: how many hits the way has, the newest, what decides whether they are too many,
- * and whether they are.
- */
+/** Common table expressions `met_i`: a strategy's number of hits, its newest hit, and whether the hits are too many. */
 function countStrategy({ table, rows }: SearchTarget, strategy: Strategy, i: number, params: Params): string {
   const { hitsMax, known } = strategy;
   if (!known) {
@@ -113,7 +107,7 @@ function countStrategy({ table, rows }: SearchTarget, strategy: Strategy, i: num
       from (select count(*) as hits from hits_${i}) counted, values_${i})`;
 }
 
-/** A select of the way's hits; of none, without a look, where some way has too many. */
+/** Selects a strategy's hits; none if any strategy has too many. */
 function gatherStrategy({ table, rows }: SearchTarget, strategy: Strategy, i: number, params: Params): string {
   const found = strategy.known
     ? `select * from hits_${i} where true`
@@ -121,7 +115,7 @@ function gatherStrategy({ table, rows }: SearchTarget, strategy: Strategy, i: nu
   return `${found} and not (select isfull from met)`;
 }
 
-/** All hits. `newest`: the time of creation, as the database has it; null: there are none. */
+/** All hits. `newest`: creation time as the database has it; null without hits. */
 async function countHits(
   sql: Sql,
   { table, rows }: SearchTarget,
@@ -129,7 +123,7 @@ async function countHits(
 ): Promise<{ readonly total: bigint; readonly newest: string | null }> {
   const params = new Params();
   const counts = strategies.map((strategy, i) => {
-    // No row is a hit in two ways, so that numbers add up.
+    // A row counts for one strategy only, so the numbers add up.
     const own = strategies.slice(0, i).reduce((others, { match }) => others.without(match), rows);
     return `select count(*) as n, max(t.created_at) as newest ${hitsOf(table, strategy, own, params)}`;
   });
@@ -141,8 +135,8 @@ async function countHits(
 }
 
 /**
- * @param newest the newest hit's time: those of long ago lie together
- * @returns the page, or less than a page when so many rows from there on do not have it
+ * @param newest time of the newest hit; old hits are clustered
+ * @returns the page, or less if the scanned rows contain fewer hits
  */
 async function scanNewest(
   sql: Sql,
@@ -164,7 +158,7 @@ async function scanNewest(
   return found.map(({ id }) => id);
 }
 
-/** Hits far apart lie among more rows than there are hits: these are sorted, straight from their index. */
+/** Sparse hits are fewer than the rows between them, so they are sorted straight from their index. */
 async function sortHits(
   sql: Sql,
   { table, rows }: SearchTarget,
@@ -174,7 +168,7 @@ async function sortHits(
   const params = new Params();
   const upTo = params.add(BigInt(window.limit) + window.offset);
   const unread = window.after ? rows.with(afterCursor(window.after)) : rows;
-  // `offset 0` keeps the planner from walking the list in order to save the sort.
+  // `offset 0` keeps the planner from walking the list order to avoid the sort.
   const hits = strategies.map((strategy) => {
     const all = `select t.id, t.created_at ${hitsOf(table, strategy, unread, params)} offset 0`;
     return `(select * from (${all}) t ${newestFirst} limit ${upTo})`;
@@ -186,7 +180,7 @@ async function sortHits(
   return found.map(({ id }) => id);
 }
 
-/** The hits of a way, `from` and `where`, found by the index of what is searched. */
+/** A strategy's hits as `from` and `where`, found by the index of the search. */
 function hitsOf(table: string, { match, known }: Strategy, rows: Condition, params: Params): string {
   const found = known ? known.has(`array(${known.values(params)})`) : match;
   return `from ${table} t where ${rows.with(found).in(params)}`;

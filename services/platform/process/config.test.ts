@@ -1,4 +1,3 @@
-// Settings: everything that is wrong is reported at once, and never the value of what may be a secret.
 import assert from "node:assert/strict";
 import { encryptionKeys, hashKeys } from "#platform/secrets/key-ring.ts";
 import { serviceSettings } from "#platform/service/settings.ts";
@@ -22,7 +21,7 @@ const good = {
   ENCRYPTION_KEYS: `k2:${key},k1:${other}`,
 };
 
-test("good settings come out typed, with defaults and absent optional ones", () => {
+test("returns typed settings with defaults and absent optional ones", () => {
   const config = readConfig(settings, good);
   assert.equal(config.PORT, 80);
   assert.equal(config.DATABASE_URL, "postgres://u:p@h/d");
@@ -31,7 +30,7 @@ test("good settings come out typed, with defaults and absent optional ones", () 
   assert.deepEqual([...config.ENCRYPTION_KEYS.keys()], ["k2", "k1"]);
 });
 
-test("all missing and malformed settings are named together", () => {
+test("names all missing and malformed settings together", () => {
   const wrong = { PORT: "99999", HASH_KEY: "c2hvcnQ=", ENCRYPTION_KEYS: "k1:abc", MODE: "maybe", EXTRA: "1.5" };
   assert.throws(
     () => readConfig(settings, wrong),
@@ -45,7 +44,7 @@ test("all missing and malformed settings are named together", () => {
   );
 });
 
-test("a service opens 16 connections to its database unless it is told another number, which is from 4 to 200", () => {
+test("DATABASE_CONNECTIONS is 16 by default and from 4 to 200", () => {
   const settings = { DATABASE_CONNECTIONS: serviceSettings.DATABASE_CONNECTIONS };
   assert.equal(readConfig(settings, {}).DATABASE_CONNECTIONS, 16);
   for (const [raw, expected] of Object.entries({ 4: 4, 8: 8, 200: 200 }))
@@ -54,7 +53,7 @@ test("a service opens 16 connections to its database unless it is told another n
     assert.throws(() => readConfig(settings, { DATABASE_CONNECTIONS: raw }), /DATABASE_CONNECTIONS must be a whole/);
 });
 
-test("a value is never repeated in the message", () => {
+test("never repeats a value in the message", () => {
   const secrets = { ...good, HASH_KEY: "sesame", ENCRYPTION_KEYS: "open:sesame", DATABASE_URL: "mysql://u:sesame@h" };
   assert.throws(
     () => readConfig(settings, secrets),

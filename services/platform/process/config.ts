@@ -1,34 +1,26 @@
-// Reads a process's settings from its environment, once, at start. All missing or malformed names are reported
-// together, so that an operator fixes them in one go; values that may be secret are never repeated in the message.
-// NAME_FILE names a file that holds the value of NAME, for secrets that are mounted.
+// Reads a process's settings from its environment once at start. All missing and malformed names are reported together,
+// without values, which may be secret. NAME_FILE names a file with the value of NAME, for mounted secrets.
 import { readFileSync } from "node:fs";
 
-/**
- * How one setting is read: `parse` gets the raw text and throws a short reason ("must be ...") when it does not fit.
- */
+/** `parse` gets the raw text and throws a short reason ("must be ...") if it is invalid. */
 export interface Setting<T> {
   readonly parse: (raw: string) => T;
   readonly fallback?: T;
   readonly optional?: true;
 }
 
-/** Where settings are read. */
 export type Environment = Readonly<Record<string, string | undefined>>;
 
-/** The values of settings after reading. */
 export type ConfigValues<S extends Record<string, Setting<unknown>>> = {
   [K in keyof S]: S[K] extends Setting<infer T> ? T : never;
 };
 
-/** A setting is missing or malformed. `message` names each, one a line. */
+/** Settings are missing or malformed. `message` has one line for each. */
 export class ConfigError extends Error {
   override name = "ConfigError";
 }
 
-/**
- * Reads the named settings.
- * @throws ConfigError that lists every setting that is missing or malformed.
- */
+/** @throws ConfigError with every missing or malformed setting */
 export function readConfig<S extends Record<string, Setting<unknown>>>(
   settings: S,
   env: Environment = process.env,
@@ -38,7 +30,7 @@ export function readConfig<S extends Record<string, Setting<unknown>>>(
   return values as ConfigValues<S>;
 }
 
-/** The values of the settings that can be read, and a line for each that cannot. */
+/** The values that are valid, and a line for each setting that is not. */
 export function parseConfig<S extends Record<string, Setting<unknown>>>(
   settings: S,
   env: Environment,
@@ -58,10 +50,7 @@ export function parseConfig<S extends Record<string, Setting<unknown>>>(
   return { values: values as Partial<ConfigValues<S>>, problems };
 }
 
-/**
- * The text of the setting, or of the file that NAME_FILE names without the end of its last line; undefined: neither is
- * set.
- */
+/** The setting's text, or the content of the NAME_FILE file without its last line end; undefined if neither is set. */
 function rawValue(env: Environment, name: string): string | undefined {
   const raw = env[name] || undefined;
   const path = env[`${name}_FILE`] || undefined;
@@ -74,20 +63,18 @@ function rawValue(env: Environment, name: string): string | undefined {
   }
 }
 
-/** The setting may be absent: its value is then `undefined`. */
+/** An absent setting is `undefined`. */
 export function optional<T>(setting: Setting<T>): Setting<T | undefined> {
   return { parse: setting.parse, optional: true };
 }
 
-/** The setting has a default. */
 export function withDefault<T>(setting: Setting<T>, fallback: T): Setting<T> {
   return { parse: setting.parse, fallback };
 }
 
-/** Any text that is not empty. */
+/** Any non-empty text. */
 export const text: Setting<string> = { parse: (raw) => raw };
 
-/** One of the given words. */
 export function oneOf<const W extends string>(...words: readonly W[]): Setting<W> {
   return {
     parse: (raw) => {
@@ -111,7 +98,7 @@ export function integer(min: number, max: number): Setting<number> {
   };
 }
 
-/** A share, from 0 to 1. */
+/** A share from 0 to 1. */
 export const share: Setting<number> = {
   parse: (raw) => {
     const value = Number(raw);
@@ -132,10 +119,10 @@ export const pairs: Setting<Readonly<Record<string, string>>> = {
     ),
 };
 
-/** A TCP port; 0 takes a free one. */
+/** A TCP port; 0 selects a free one. */
 export const port: Setting<number> = integer(0, 65_535);
 
-/** A URL with one of the given schemes, without a trailing slash. */
+/** A URL with one of the schemes, without a trailing slash. */
 export function url(...schemes: readonly string[]): Setting<string> {
   return {
     parse: (raw) => {
@@ -150,7 +137,7 @@ export function url(...schemes: readonly string[]): Setting<string> {
 
 export const logLevels = ["debug", "info", "warn", "error"] as const;
 
-/** What stands in: a mesh that encrypts, a network that nobody else is on, or that it is a trial and no real money. */
+/** The replacement of TLS: an encrypting mesh or a private network; or the installation is a trial without real money. */
 const excuse = optional(oneOf("behind-mesh", "private-network", "for-trial"));
 
 export const productionSettings = {
@@ -159,6 +146,6 @@ export const productionSettings = {
   ALLOW_PLAIN_NATS: excuse,
   /** Why the connection to PostgreSQL needs no TLS. */
   ALLOW_PLAIN_DATABASE: excuse,
-  /** Why buyers, merchants or operators are sent to an address of their own machine. */
+  /** Why browsers may be sent to an address of their own machine. */
   ALLOW_LOOPBACK_ORIGIN: excuse,
 } as const;

@@ -1,6 +1,5 @@
-// Places where a test lets the process die, one after each phase of a flow: what is left must be found and finished by
-// whoever comes next. Without CRASH_POINT_DIR in the environment a place is an empty call; in production the setting is
-// refused.
+// Points after each phase of a flow at which a test kills the process: another process must find and finish the rest. A
+// point does nothing without CRASH_POINT_DIR, which production rejects.
 import { unlinkSync } from "node:fs";
 import { join } from "node:path";
 
@@ -10,8 +9,8 @@ if (dir !== undefined && process.env.NODE_ENV === "production") {
 }
 
 /**
- * Dies here, once, if a file of this name lies in CRASH_POINT_DIR; the file goes with it.
- * @param name `<flow>.<phase>`, at one place of one service
+ * Kills the process if CRASH_POINT_DIR contains a file of this name, and removes the file.
+ * @param name `<flow>.<phase>`, used once per service
  */
 export function crashPoint(name: string): void {
   if (dir === undefined) return;

@@ -1,4 +1,3 @@
-// The watchdog of jobs: a run that never ends ends its process, and nothing else does.
 import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";
 import { join } from "node:path";
@@ -11,7 +10,7 @@ import { startJobs } from "./job.ts";
 const test = suite("jobs");
 const log = createLog("test", "silent");
 
-test("a process whose job hangs says which one, is not ready any more and ends with exit code 1, without a signal from outside", () => {
+test("a process with a hanging job names it, stops being ready and exits with code 1", () => {
   const code = `
     import { runProcess } from ${JSON.stringify(urlOf("../process/process.ts"))};
     import { startJobs } from ${JSON.stringify(urlOf("job.ts"))};
@@ -38,7 +37,7 @@ test("a process whose job hangs says which one, is not ready any more and ends w
   );
 });
 
-test("runs that end are counted anew each: together they may take longer than the limit", async () => {
+test("the limit applies to each run alone", async () => {
   const limitMs = 2_500;
   let [runs, hangs] = [0, 0];
   const began = performance.now();

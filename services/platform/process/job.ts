@@ -1,25 +1,24 @@
-// Clockwork of a process: runs a job again and again, one run at a time, at once when woken, with backoff when it
-// fails. Whatever a run waits for has a deadline of its own, so one that does not end is a defect: its process ends in
-// order, and its supervisor starts another.
+// Runs scheduled jobs: one run at a time, immediately when woken, with backoff after failures. Every wait in a run has
+// a deadline, so a run without end is a defect: its process stops in order and the supervisor starts another.
 import { type Counter, type Gauge, type Registry, register } from "prom-client";
 import type { Log } from "#platform/telemetry/log.ts";
 import { counter, gauge } from "#platform/telemetry/metrics.ts";
 
-/** What a job is. `runOnce` answers true when there is more to do right away; tests call it directly. */
+/** `runOnce` returns true when there is more to do immediately; tests call it directly. */
 export interface JobContext {
   readonly name: string;
-  /** Pause between runs, milliseconds, ±10 % (`jitter`) so that replicas do not march in step. */
+  /** Pause between runs in milliseconds, ±10 % so replicas do not run in step. */
   readonly everyMs: number;
   readonly runOnce: () => Promise<boolean>;
-  /** A run that takes longer will never end; by default five minutes. */
+  /** A longer run is considered hung; default five minutes. */
   readonly limitMs?: number;
-  /** Longest pause after failures; by default half a minute. */
+  /** Longest pause after failures; default 30 s. */
   readonly failurePauseMsMax?: number;
-  /** What makes it run now. */
+  /** Wakes the job before its pause ends. */
   readonly wake?: Wake;
 }
 
-/** Makes jobs run now. It may exist before its jobs start; until they do, it wakes none. */
+/** Wakes jobs. It may be created before its jobs start. */
 export class Wake {
   readonly #listeners: (() => void)[] = [];
 
@@ -27,24 +26,23 @@ export class Wake {
     for (const listener of this.#listeners) listener();
   }
 
-  /** @param listener of a job that it wakes */
   listen(listener: () => void): void {
     this.#listeners.push(listener);
   }
 }
 
-// A failing job tries again after 1, 2, 4 … seconds, at most this.
+// A failing job retries after 1, 2, 4 … seconds, at most this.
 const failurePauseMsMaxDefault = 30_000;
 const failurePauseMs = 1_000;
 
 const jitter = 0.1;
 
-// Several times what a batch takes in which every call waits to its deadline; a job with longer runs says so.
+// Several times a batch in which every call reaches its deadline; jobs with longer runs set their own limit.
 const limitMsDefault = 300_000;
 
 /**
- * Runs the jobs until `stop`, which waits for runs under way.
- * @param onHang called once when a run is past its limit; ends the process as its supervisor would
+ * Runs the jobs until `stop`, which waits for active runs.
+ * @param onHang called once when a run exceeds its limit; by default it ends the process
  */
 export function startJobs(
   jobs: readonly JobContext[],
@@ -99,14 +97,14 @@ class RunningJob {
       this.#isWoken = false;
       try {
         const more = await this.#watched.run(() => this.#runOnce());
-        if (failures > 0) this.#log.info({ job: this.#job.name }, "job works again");
+        if (failures > 0) this.#log.info({ job: this.#job.name }, "job recovered");
         failures = 0;
         if (!more) await this.#sleep(this.#job.everyMs * (1 + jitter * (2 * Math.random() - 1)));
       } catch (error) {
         failures += 1;
         const fields = { err: error, job: this.#job.name, failures };
-        // Once, and then at each doubling: a job that fails for a day says so without filling the log.
-        if (Number.isInteger(Math.log2(failures))) this.#log.warn(fields, "job failed; trying again");
+        // Logged at each doubling: a job that fails all day does not fill the log.
+        if (Number.isInteger(Math.log2(failures))) this.#log.warn(fields, "job failed: retrying");
         else this.#log.debug(fields, "job failed again");
         const pauseMsMax = this.#job.failurePauseMsMax ?? failurePauseMsMaxDefault;
         await this.#sleep(Math.min(failurePauseMs * 2 ** (failures - 1), pauseMsMax), false);
@@ -114,18 +112,17 @@ class RunningJob {
     }
   }
 
-  /** One run, under watch. */
   async #runOnce(): Promise<boolean> {
     const watchdog = setTimeout(() => {
       const fields = { job: this.#job.name, limit_seconds: this.#limitMs / 1_000 };
-      this.#log.error(fields, "a run of a job does not end; ending the process");
+      this.#log.error(fields, "job hung: ending the process");
       this.#onHang();
     }, this.#limitMs);
     watchdog.unref();
     return await this.#job.runOnce().finally(() => clearTimeout(watchdog));
   }
 
-  /** A wake cuts a normal pause short, but not the pause after a failure. */
+  /** A wake shortens a normal pause, but not the pause after a failure. */
   async #sleep(ms: number, wakeable = true): Promise<void> {
     if (this.#stopped || (wakeable && this.#isWoken)) return;
     await new Promise<void>((resolve) => {
@@ -140,10 +137,9 @@ class RunningJob {
   }
 }
 
-// What operators see of the jobs of a process: when each last succeeded, how long its run takes, how often it failed.
-// Times are monotonic, so that no step of a clock makes a job late.
+// Metrics of a process's jobs: last success, run time, failures. Times are monotonic, so a clock step makes no job
+// late.
 
-/** The jobs of a service, and their metrics. */
 export class JobWatch {
   readonly #jobs = new Set<WatchedJob>();
   readonly #failures: Counter<"name">;
@@ -178,7 +174,7 @@ export class JobWatch {
     return [...this.#jobs];
   }
 
-  /** @param everyMs the longest pause between runs. @param limitMs a run that takes longer ends the process. */
+  /** @param everyMs the longest pause between runs @param limitMs a longer run ends the process */
   add(name: string, everyMs: number, limitMs: number): WatchedJob {
     this.#failures.inc({ name }, 0);
     const job = new WatchedJob({ name, everyMs, limitMs }, this.#failures, this.#lastRun);
@@ -186,7 +182,6 @@ export class JobWatch {
     return job;
   }
 
-  /** The process has ended it. */
   remove(job: WatchedJob): void {
     this.#jobs.delete(job);
   }
@@ -204,7 +199,6 @@ export class JobWatch {
   }
 }
 
-/** One job as it is watched. */
 export class WatchedJob {
   readonly name: string;
   readonly limitMs: number;
@@ -227,7 +221,6 @@ export class WatchedJob {
     this.#lastRun = lastRun;
   }
 
-  /** Watches one run. */
   async run<T>(work: () => Promise<T>): Promise<T> {
     this.#beganAt = performance.now();
     try {
@@ -245,17 +238,17 @@ export class WatchedJob {
     }
   }
 
-  /** Runs that failed since the last one that succeeded. */
+  /** Failed runs since the last success. */
   get failures(): number {
     return this.#failures;
   }
 
-  /** Since the job should have succeeded again. */
+  /** Time since the job should have succeeded again. */
   lateMs(): number {
     return Math.max(0, performance.now() - this.#succeededAt - this.#everyMs);
   }
 
-  /** Since its present run began; 0: none is under way. */
+  /** Time since the current run began; 0 when idle. */
   runningMs(): number {
     return this.#beganAt === undefined ? 0 : performance.now() - this.#beganAt;
   }

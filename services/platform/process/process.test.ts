@@ -1,5 +1,5 @@
-// However a process dies, what it leaves behind has no secret in it: one masked log line, or the runtime's own last
-// words, and no file.
+// No exit of a process leaves a secret behind: it prints one masked log line, or the runtime's own last words, and
+// writes no file.
 import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";
 import { readdirSync, rmSync } from "node:fs";
@@ -10,20 +10,17 @@ import { tempDir } from "../../../test/harness/temp-dir.ts";
 const test = suite("process");
 const secret = "0123456789abcdefSECRET";
 const url = "postgres://checkout:0123456789abcdefSECRET@db:5432/checkout";
-/**
- * As a driver's or a client's errors are: the secret in the message, in a field that a printed error would show, and in
- * its cause.
- */
+/** Like a driver's error: the secret is in the message, in a field that printing shows, and in the cause. */
 const failure = `Object.assign(new Error("no answer from ${url} for sk_live_${secret}", { cause: new Error("whsec_${secret}") }),
   { config: { password: "${secret}" }, input: "${url}", headers: { authorization: "Bearer ${secret}" } })`;
 const deaths = {
-  "an exception that nobody caught": `setImmediate(() => { throw ${failure} }); return running;`,
-  "a rejection that nobody handled": `Promise.reject(${failure}); return running;`,
+  "an uncaught exception": `setImmediate(() => { throw ${failure} }); return running;`,
+  "an unhandled rejection": `Promise.reject(${failure}); return running;`,
   "a start that fails": `throw ${failure};`,
   "something thrown that is no error": `setImmediate(() => { throw { password: "${secret}" } }); return running;`,
 };
 
-/** Runs a process whose start is this code, in a folder of its own. */
+/** Runs a process with this start function in its own folder. */
 async function die(start: string, options: readonly string[] = [], env: Readonly<Record<string, string>> = {}) {
   const folder = await tempDir("death");
   const code = `
@@ -32,7 +29,7 @@ async function die(start: string, options: readonly string[] = [], env: Readonly
     setInterval(() => {}, 1_000);
     await runProcess("dying", () => ({}), async () => { ${start} });`;
   try {
-    // No core file here: whether one is written is the machine's limit (docs/production.md).
+    // Core files are not tested: the machine's limit decides (docs/production.md).
     const shell = [
       "-c",
       'ulimit -c 0; exec "$0" "$@"',
@@ -53,7 +50,7 @@ async function die(start: string, options: readonly string[] = [], env: Readonly
   }
 }
 
-test("whatever ends a process is one fatal line without secrets, exit code 1, and no file", async () => {
+test("a fatal error prints one line without secrets, exits with code 1 and writes no file", async () => {
   for (const [how, start] of Object.entries(deaths)) {
     const { status, stdout, output, files } = await die(start);
     assert.equal(status, 1, `${how}: ${output}`);
@@ -67,7 +64,7 @@ test("whatever ends a process is one fatal line without secrets, exit code 1, an
   }
 });
 
-test("a process that runs out of memory says nothing of what it held, and writes no file", async () => {
+test("a process out of memory reveals no data and writes no file", async () => {
   const start = `const held = []; for (;;) held.push("sk_live_${secret}".repeat(100) + held.length);`;
   const { status, output, files } = await die(start, ["--max-old-space-size=24"]);
   assert.notEqual(status, 0);
@@ -76,10 +73,10 @@ test("a process that runs out of memory says nothing of what it held, and writes
   assert.deepEqual(files, []);
 });
 
-test("a level of logging that there is not ends the process in one line that names it", async () => {
+test("an unknown LOG_LEVEL ends the process with one line that names it", async () => {
   const start = `
-    const { commonSettings, readConfig } = await import(${JSON.stringify(join(import.meta.dirname, "config.ts"))});
-    readConfig({ LOG_LEVEL: commonSettings.LOG_LEVEL });
+    const { logLevels, oneOf, readConfig } = await import(${JSON.stringify(join(import.meta.dirname, "config.ts"))});
+    readConfig({ LOG_LEVEL: oneOf(...logLevels) });
     return running;`;
   const { status, output } = await die(start, [], { LOG_LEVEL: "loud" });
   assert.equal(status, 1);

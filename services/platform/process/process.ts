@@ -1,5 +1,5 @@
-// The life of a process: start, say that it is ready, drain on SIGTERM or SIGINT or when its supervisor is gone, exit.
-// A wrong settings end it with a line for each of them and exit code 1.
+// Lifecycle of a process: start, report ready, drain on SIGTERM, SIGINT or loss of the supervisor, exit. Invalid
+// settings print one line each; exit code 1.
 import { flushCompileCache } from "node:module";
 import { createLog, type Log } from "#platform/telemetry/log.ts";
 import { serveAdmin } from "#platform/telemetry/metrics.ts";
@@ -20,11 +20,11 @@ import {
 } from "./config.ts";
 import { type Drain, drainOf, drainSettings, type Host, ownHost } from "./host.ts";
 
-// What every process reads besides its own settings.
+// Settings that every process reads.
 export const processSettings = {
   ADMIN_PORT: optional(port),
   HOST: withDefault(text, "127.0.0.1"),
-  /** Where spans go; without it none are recorded. OTEL_EXPORTER_OTLP_HEADERS is read by the exporter itself. */
+  /** Endpoint for spans; none are recorded without it. The exporter itself reads OTEL_EXPORTER_OTLP_HEADERS. */
   OTEL_EXPORTER_OTLP_ENDPOINT: optional(url("http", "https")),
   OTEL_TRACES_SAMPLER_ARG: withDefault(share, 1),
   OTEL_RESOURCE_ATTRIBUTES: withDefault(pairs, {}),
@@ -32,36 +32,31 @@ export const processSettings = {
   ...productionSettings,
 } as const;
 
-/** What a process runs. */
 export interface RunningProgram {
-  /** Whether it can take calls now; asked by `/readyz` on the admin port. */
+  /** Whether it accepts calls now; `/readyz` on the admin port asks. */
   ready(): Promise<boolean>;
   /** Asks callers to leave, and still answers them. */
   leave?(): void;
   stop(drain: Drain): Promise<void>;
 }
 
-/**
- * Runs a process.
- * @param read its own settings. @throws ConfigError
- * @param start begins serving and answers how to stop
- */
+/** @param read reads the program's settings; throws ConfigError @param start starts serving and returns how to stop */
 export async function runProcess<C>(
   name: string,
   read: () => C,
   start: (config: C, hostProcess: Host) => Promise<RunningProgram>,
 ): Promise<void> {
-  // A wrong one is told with the other settings.
+  // An invalid level is reported together with the other settings.
   const log = createLog(name, logLevels.find((level) => level === process.env.LOG_LEVEL) ?? "info");
-  endOnDefect(log);
+  exitOnDefect(log);
   try {
-    const [{ ADMIN_PORT, HOST, ...settings }, config] = readBoth(() => readConfig(processSettings), read);
+    const [{ ADMIN_PORT, HOST, ...settings }, config] = readTogether(() => readConfig(processSettings), read);
     const spans = await startTracing(name, settings, log);
     const { registry } = ownHost;
     let running: RunningProgram | undefined;
     let stopping = false;
     const ready = async () => running !== undefined && !stopping && (await running.ready());
-    // Before the start, which waits for the database: the process lives meanwhile, and says that it is not ready.
+    // Before the start, which waits for the database: the process is alive and not ready.
     if (ADMIN_PORT !== undefined) await serveAdmin({ name, port: ADMIN_PORT, host: HOST, ready, registry });
     const started = await start(config, { registry, tracing: spans?.tracing });
     running = started;
@@ -72,12 +67,12 @@ export async function runProcess<C>(
     const stop = stopOnSignal(log, stopAll, drainOf(settings), () => (stopping = true));
     reportReady(log, stop);
   } catch (error) {
-    endUnstarted(name, error, log);
+    exitUnstarted(name, error, log);
   }
 }
 
-/** A process that has met what nobody thought of starts anew. */
-export function endOnDefect(log: Log): void {
+/** Ends the process on an unexpected error. */
+export function exitOnDefect(log: Log): void {
   process.on("unhandledRejection", (error) => {
     log.fatal({ err: error }, "unhandled rejection");
     process.exit(1);
@@ -95,23 +90,22 @@ export function reportReady(log: Log, stop: Stop): void {
   }
   process.send?.({ ready: true });
   log.info("ready");
-  // Node does so only at an orderly end, which a killed process has not: its successor would compile everything again.
+  // Node flushes it only at an orderly exit; after a kill the next process would compile everything again.
   flushCompileCache();
 }
 
-/** What is wrong with the settings is a line for each of them, on standard error. */
-export function endUnstarted(name: string, error: unknown, log: Log): never {
-  if (isWrongSetting(error)) process.stderr.write(`${name}: ${error.message.replaceAll("\n", `\n${name}: `)}\n`);
-  else log.fatal({ err: error }, "could not start");
+export function exitUnstarted(name: string, error: unknown, log: Log): never {
+  if (isConfigurationError(error)) process.stderr.write(`${name}: ${error.message.replaceAll("\n", `\n${name}: `)}\n`);
+  else log.fatal({ err: error }, "start failed");
   process.exit(1);
 }
 
-export function isWrongSetting(error: unknown): error is Error {
+export function isConfigurationError(error: unknown): error is Error {
   return error instanceof ConfigError || error instanceof CertificateRefused;
 }
 
-/** @throws ConfigError that names what is wrong with either, each thing once: an operator mends it in one round. */
-export function readBoth<A, B>(readOne: () => A, readOther: () => B): [A, B] {
+/** @throws ConfigError with the problems of both, each once, so an operator fixes them in one round */
+export function readTogether<A, B>(readOne: () => A, readOther: () => B): [A, B] {
   const problems: string[] = [];
   const attempt = <T>(read: () => T): T[] => {
     try {
@@ -127,7 +121,7 @@ export function readBoth<A, B>(readOne: () => A, readOther: () => B): [A, B] {
   throw new ConfigError([...new Set(problems)].join("\n"));
 }
 
-/** Begins to record spans, if they are wanted. @returns how to end it */
+/** Starts recording spans if configured. @returns how to stop */
 export async function startTracing(
   name: string,
   settings: Omit<ConfigValues<typeof processSettings>, "ADMIN_PORT" | "HOST">,
@@ -142,7 +136,7 @@ export async function startTracing(
 
 type Stop = (why: string) => void;
 
-/** Stops in order when the process is told to, and ends it. @returns how to do so for another reason */
+/** Stops in order on a signal, then exits. @returns how to stop for another reason */
 export function stopOnSignal(
   log: Log,
   stopAll: (drain: Drain) => Promise<void>,
@@ -156,7 +150,7 @@ export function stopOnSignal(
     onStop();
     log.info({ why }, "stopping");
     const limit = setTimeout(() => {
-      log.error("did not stop in time");
+      log.error("stop timed out");
       process.exit(1);
     }, drain.stopMaxMs);
     stopAll(drain).then(
@@ -165,7 +159,7 @@ export function stopOnSignal(
         process.exit(0);
       },
       (error) => {
-        log.error({ err: error }, "did not stop cleanly");
+        log.error({ err: error }, "stop failed");
         process.exit(1);
       },
     );

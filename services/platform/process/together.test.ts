@@ -4,7 +4,7 @@ import { programEnvironment } from "./together.ts";
 
 const test = suite("parts of a process");
 
-test("a part is told what is for all and what is for it alone, and nothing of another one", () => {
+test("a program gets the shared settings and its own, and no other program's", () => {
   const env = {
     LOG_LEVEL: "warn",
     PORT: "1",
@@ -17,12 +17,12 @@ test("a part is told what is for all and what is for it alone, and nothing of an
   assert.equal(programEnvironment("gateway", env), { LOG_LEVEL: "warn", PORT: "1" });
 });
 
-test("a setting that begins with a service's name is no part's own", () => {
+test("a setting that starts with a service's name is shared", () => {
   const env = { CHECKOUT_ORIGIN: "http://localhost:1", CHECKOUT_URL: "http://checkout:1" };
   assert.equal(programEnvironment("checkout", env), env);
 });
 
-test("a value for the part takes the place of a file for all, and a file that of a value", () => {
+test("a program's value overrides a shared file, and its file a shared value", () => {
   const env = { HASH_KEY_FILE: "/all", PAYMENTS__HASH_KEY: "own", TOKEN: "all", PAYMENTS__TOKEN_FILE: "/own" };
   assert.equal(programEnvironment("payments", env), { HASH_KEY: "own", TOKEN_FILE: "/own" });
   assert.equal(programEnvironment("merchant", env), { HASH_KEY_FILE: "/all", TOKEN: "all" });

@@ -1,6 +1,6 @@
-// The life of a process that runs several parts, each as its own process would: with its own settings (`NAME__SETTING`
-// for one part, `SETTING` for all), admin port and host (host.ts). A part that cannot start tries again and does not
-// block the others; an unexpected error ends the process.
+// Lifecycle of a process that runs several programs, each with its own settings (`NAME__SETTING` for one, `SETTING` for
+// all), admin port and host (host.ts). A program that fails to start is retried and does not block the others; an
+// unexpected error stops the process.
 import { setTimeout as pause } from "node:timers/promises";
 import { Registry } from "prom-client";
 import { createLog, type Log } from "#platform/telemetry/log.ts";
@@ -8,25 +8,25 @@ import { serveAdmin } from "#platform/telemetry/metrics.ts";
 import { ConfigError, type Environment, logLevels, readConfig } from "./config.ts";
 import { type Drain, drainOf, type Host } from "./host.ts";
 import {
-  endOnDefect,
-  endUnstarted,
-  isWrongSetting,
+  exitOnDefect,
+  exitUnstarted,
+  isConfigurationError,
   processSettings,
   type RunningProgram,
-  readBoth,
+  readTogether,
   reportReady,
   startTracing,
   stopOnSignal,
 } from "./process.ts";
 
-/** A part that nobody has begun: what its process is made of where it runs alone. */
+/** A program that is not started yet. */
 export interface Program {
   readonly name: string;
-  /** Of its own environment. @throws ConfigError. @returns how to start it */
+  /** Reads its own environment. @throws ConfigError @returns how to start it */
   readonly prepare: (env: Environment) => (hostProcess: Host) => Promise<RunningProgram>;
 }
 
-/** @param read its own settings. @throws ConfigError. @param start begins serving and answers how to stop */
+/** @param read reads its settings; throws ConfigError @param start starts serving and returns how to stop */
 export function defineProgram<C>(
   name: string,
   read: (env: Environment) => C,
@@ -41,28 +41,28 @@ export function defineProgram<C>(
   };
 }
 
-// A part that cannot start tries again as a supervisor would start its process again.
+// Restarts like a supervisor would restart a process.
 const retryFirstMs = 200;
 const retryMaxMs = 10_000;
-// The parts that callers reach wait this long for the others: a start is a second or two, and one whose database is
-// away must not keep them shut.
+// Public programs wait this long for the others. A start takes a second or two; one without its database must not keep
+// them closed.
 const openAfterMs = 10_000;
-// What is left to a part that stops after others have used up the time.
+// Minimum for a program that stops after others have used up the time.
 const graceMsMin = 250;
 
-/** What stands before the name of a setting that is for one part. */
+/** Prefix of settings that belong to one program. */
 export function settingPrefixOf(name: string): string {
   return `${name.toUpperCase().replaceAll("-", "_")}__`;
 }
 
-/** What the environment says to one part: what is for all, and over it what is for this one. */
+/** The environment of one program: shared settings, overridden by its own. */
 export function programEnvironment(name: string, env: Environment): Environment {
   const prefix = settingPrefixOf(name);
   const entries = Object.entries(env);
   const own = entries
     .filter(([key]) => key.startsWith(prefix))
     .map(([key, value]) => [key.slice(prefix.length), value] as const);
-  // A value and the file that holds it are one setting.
+  // A value and the file that contains it are one setting.
   const overridden = new Set(own.map(([key]) => key.replace(/_FILE$/, "")));
   const shared = entries.filter(([key]) => !key.includes("__") && !overridden.has(key.replace(/_FILE$/, "")));
   return Object.fromEntries([...shared, ...own]);
@@ -74,17 +74,17 @@ interface PreparedProgram {
   readonly begin: ReturnType<Program["prepare"]>;
   readonly settings: ReturnType<typeof readConfig<typeof processSettings>>;
   readonly registry: Registry;
-  /** Shared by all of the process. */
+  /** Shared by the whole process. */
   readonly neighbours: NonNullable<Host["neighbours"]>;
   running?: RunningProgram;
   spans?: Awaited<ReturnType<typeof startTracing>>;
 }
 
 /**
- * Runs parts in one process.
- * @param stages of which the last stops first. It opens to the outside when all others, which start together, have
- * started, failed once, or had their time.
- * @param envOf what the environment says to a part
+ * Runs programs in one process.
+ * @param stages the last one stops first. It opens after all others, which start together, have started, failed once or
+ * timed out.
+ * @param envOf environment of a program
  */
 export async function runTogether(
   name: string,
@@ -92,7 +92,7 @@ export async function runTogether(
   envOf: (program: string) => Environment,
 ): Promise<void> {
   const log = createLog(name, levelOf(process.env));
-  endOnDefect(log);
+  exitOnDefect(log);
   try {
     const prepared = prepareAll(stages, envOf);
     let isStopping = false;
@@ -117,11 +117,11 @@ export async function runTogether(
     await Promise.all([...inner, ...outer].map(({ started }) => started));
     if (!isStopping) reportReady(log, stop);
   } catch (error) {
-    endUnstarted(name, error, log);
+    exitUnstarted(name, error, log);
   }
 }
 
-/** @throws ConfigError that names what is wrong with any of them, by part */
+/** @throws ConfigError with every problem, by program */
 function prepareAll(
   stages: readonly (readonly Program[])[],
   envOf: (program: string) => Environment,
@@ -131,7 +131,7 @@ function prepareAll(
   const prepare = ({ name, prepare: read }: Program): PreparedProgram[] => {
     const env = envOf(name);
     try {
-      const [settings, begin] = readBoth(
+      const [settings, begin] = readTogether(
         () => readConfig(processSettings, env),
         () => read(env),
       );
@@ -147,12 +147,12 @@ function prepareAll(
   return prepared;
 }
 
-/** A wrong one is told with the other settings. */
+/** An invalid level is reported together with the other settings. */
 function levelOf(env: Environment): string {
   return logLevels.find((level) => level === env.LOG_LEVEL) ?? "info";
 }
 
-/** Before the start, which waits for the database: the part says meanwhile that it is not ready. */
+/** Before the start, which waits for the database: the program reports that it is not ready. */
 async function openProgram(each: PreparedProgram, reportsProcess: boolean, stopping: () => boolean): Promise<void> {
   const { name, log, settings, registry } = each;
   each.spans = await startTracing(name, settings, log);
@@ -161,7 +161,7 @@ async function openProgram(each: PreparedProgram, reportsProcess: boolean, stopp
   if (port !== undefined) await serveAdmin({ name, port, host, ready, registry, reportsProcess });
 }
 
-/** @returns when it has been tried once, and when it has started */
+/** @returns promises of the first try and of success */
 function startProgram(
   each: PreparedProgram,
   stopping: () => boolean,
@@ -175,8 +175,8 @@ function startProgram(
         each.log.info("ready");
         return;
       } catch (error) {
-        if (isWrongSetting(error) && tries === 1) endUnstarted(each.name, error, each.log);
-        each.log.error({ err: error }, "could not start; trying again");
+        if (isConfigurationError(error) && tries === 1) exitUnstarted(each.name, error, each.log);
+        each.log.error({ err: error }, "start failed: retrying");
       } finally {
         onTried();
       }
@@ -186,7 +186,7 @@ function startProgram(
   return { tried, started: start() };
 }
 
-/** The last stage first. Callers have been asked to leave, all at once: one lame duck is enough. */
+/** The last stage first. All callers were asked to leave before, so one lame-duck pause is enough. */
 async function stopAll(
   prepared: readonly (readonly PreparedProgram[])[],
   { lameDuckMs, graceMs }: Drain,
@@ -207,5 +207,5 @@ async function stopAll(
     );
     problems.push(...ends.flatMap((end) => (end.status === "rejected" ? [end.reason] : [])));
   }
-  if (problems.length > 0) throw new AggregateError(problems, "parts did not stop cleanly");
+  if (problems.length > 0) throw new AggregateError(problems, "parts stop failed");
 }

@@ -1,5 +1,5 @@
-// What happens around every call that a process answers, whichever way it came in: its context is opened, its token
-// checked, its bounds proved, and whatever is thrown becomes a Failure of the catalogue.
+// Handles every incoming call: opens its context, checks its token, validates its message, and converts errors to a
+// Failure of the catalogue.
 import type { DescMessage, DescMethod, DescService, MessageShape } from "@bufbuild/protobuf";
 import { createValidator } from "@bufbuild/protovalidate";
 import { Code, ConnectError } from "@connectrpc/connect";
@@ -18,22 +18,20 @@ import { openSpan } from "#platform/telemetry/trace.ts";
 import { type CallContext, callContext, nextTraceparent } from "#platform/values/call-context.ts";
 import { asFailure, Failure, toConnectError } from "#platform/values/failure.ts";
 import { newId } from "#platform/values/id.ts";
-import { unkeptViolations } from "#platform/values/unchecked.ts";
+import { findUnstorableFields } from "#platform/values/unchecked.ts";
 
-/** A call as it came in. */
 export interface IncomingCall {
   readonly method: DescMethod;
-  /** A header by its lower-case name. */
+  /** Returns a header by its lower-case name. */
   readonly header: (name: string) => string | null | undefined;
 }
 
 const healthPath = "/grpc.health.v1.Health/";
-// In place of a method, which a stranger may have made up.
+// Used in place of a method name, which an unauthenticated caller may have invented.
 export const unauthenticated = "at the door";
-// Ours, or a name that another team's program gave its request. Whatever else comes is not kept: it would go into every
-// log and event.
+// Our ids, or an id of another team's program. Other values are dropped: they would reach every log and event.
 const requestIdForm = /^[\w.:-]{1,64}$/;
-// What a caller without a deadline gets.
+// For callers without a deadline.
 const timeoutDefaultMs = 15_000;
 
 export class CallGate {
@@ -43,7 +41,7 @@ export class CallGate {
   readonly #tracer: Tracer | undefined;
   readonly #validator = createValidator();
 
-  /** @param options.trusted who may come in at all; health is open. */
+  /** @param options.trusted the accepted callers; health checks need no token */
   constructor(options: { trusted: TrustedCallers; log: Log; metrics: CallMetrics; tracer: Tracer | undefined }) {
     this.#trusted = options.trusted;
     this.#log = options.log;
@@ -51,7 +49,7 @@ export class CallGate {
     this.#tracer = options.tracer;
   }
 
-  /** Runs the work of a call within its context. @throws ConnectError with the Failure as its detail. */
+  /** Runs a call within its context. @throws ConnectError with the Failure as its detail */
   run<T>(call: IncomingCall, work: () => Promise<T>): Promise<T> {
     const service = call.method.parent.typeName;
     const rpc = `${service}/${call.method.name}`;
@@ -85,14 +83,14 @@ export class CallGate {
   }
 
   /**
-   * @throws Failure CALLER_UNKNOWN or CALLER_REFUSED; neither is ever mistaken for a merchant's wrong key. FORBIDDEN:
-   * the merchant is not active.
+   * @throws Failure CALLER_UNKNOWN or CALLER_REFUSED, which are distinct from a merchant's wrong key; FORBIDDEN when
+   * the merchant is not active
    */
   #admit(call: IncomingCall, names: readonly CallerName[]): void {
     if (names.length === 0) throw this.#stranger();
     const allowed = allowedCallers(call.method);
     if (!names.some((name) => allowed.has(name))) {
-      const cause = new Error(`${names.join(", ")} may not call it: ${[...allowed].join(", ") || "nobody"} may`);
+      const cause = new Error(`${names.join(", ")} may not call it; allowed: ${[...allowed].join(", ") || "none"}`);
       throw new Failure("CALLER_REFUSED", { cause });
     }
     assertStanding(call, names);
@@ -108,7 +106,7 @@ export class CallGate {
     return new Failure("CALLER_UNKNOWN", problem === undefined ? {} : { cause: new Error(problem) });
   }
 
-  /** @throws Failure INVALID_BODY when the message breaks a bound of its proto, or holds what cannot be kept. */
+  /** @throws Failure INVALID_BODY when the message breaks a bound of its proto or cannot be stored */
   assertValid<M extends DescMessage>(schema: M, message: MessageShape<M>): void {
     const result = this.#validator.validate(schema, message);
     if (result.kind === "error") throw result.error;
@@ -117,14 +115,13 @@ export class CallGate {
       field: v.field.flatMap((element) => (element.kind === "field" ? [element.name] : [])).join("."),
       problem: v.message,
     }));
-    violations.push(...unkeptViolations(schema, message));
+    violations.push(...findUnstorableFields(schema, message));
     if (violations.length > 0) throw new Failure("INVALID_BODY", { cause: result.error, violations });
   }
 
   /**
-   * Judges a call before any of it is read: whoever asks for a description, and whoever sends a message, must be one of
-   * ours first. Health is open.
-   * @returns why it is refused; undefined: it goes on, to be judged by its method
+   * Authenticates a call before reading it, also requests for descriptions. Health checks are open.
+   * @returns the refusal; undefined when the call proceeds to the check of its method
    */
   rejectUnauthenticated(path: string, header: IncomingCall["header"]): ConnectError | undefined {
     if (path.startsWith(healthPath) || this.#callers(header).length > 0) return undefined;
@@ -134,7 +131,7 @@ export class CallGate {
   }
 
   #answerable(error: unknown, rpc: string): ConnectError {
-    // Protocol errors of the library (unknown method, too large) carry their own code.
+    // The library's protocol errors (unknown method, too large) have their own code.
     if (error instanceof ConnectError && error.code !== Code.Internal && error.code !== Code.Unknown) return error;
     const failure = asFailure(error);
     const fields = { rpc, reason: failure.reason, err: failure.cause };
@@ -146,8 +143,8 @@ export class CallGate {
 }
 
 /**
- * Operators are not bound by a merchant's status. A console always says it; the gateway of the release before does not,
- * and has refused by itself.
+ * A merchant's status does not restrict operators. A console always sends the status; the previous release's gateway
+ * sends none and enforces it itself.
  */
 function assertStanding({ method, header }: IncomingCall, names: readonly CallerName[]): void {
   if (names.includes("operator")) return;
@@ -178,8 +175,8 @@ function grpcTimeoutMs(header: string | null | undefined): number {
   return match ? Number(match[1]) * (grpcUnitMs[match[2] ?? "m"] ?? 1) : 0;
 }
 
-// Counts the calls that a service answers. Calls that an operator should never see, ended by a defect or made by a
-// caller that is not known or not allowed, are counted apart and from 0 for every method: Prometheus sees a rise only.
+// Metrics of answered calls. Defects and unknown or refused callers are also counted separately, from 0 for every
+// method, since Prometheus sees only a rise.
 
 const reasons = ["INTERNAL_ERROR", "CALLER_UNKNOWN", "CALLER_REFUSED"] as const;
 const alarming: ReadonlySet<string> = new Set(reasons);
@@ -188,13 +185,13 @@ export class CallMetrics {
   readonly #calls: Histogram<"rpc" | "reason">;
   readonly #alarms: Counter<"rpc" | "reason">;
 
-  /** @param others what is counted besides the methods of the services */
+  /** @param others labels to count in addition to the services' methods */
   constructor(registry: Registry, services: readonly DescService[], others: readonly string[]) {
     this.#calls = histogram(registry, {
       name: "tollbooth_rpc_seconds",
       help: "Internal calls answered, by method and reason.",
       labelNames: ["rpc", "reason"] as const,
-      // A read is a millisecond; a processor answers within seconds; the longest deadline is 20 s.
+      // A read takes a millisecond, a processor answers within seconds, and the longest deadline is 20 s.
       buckets: [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 20],
     });
     this.#alarms = counter(registry, {
@@ -206,7 +203,7 @@ export class CallMetrics {
     for (const rpc of [...methods, ...others]) for (const reason of reasons) this.#alarms.inc({ rpc, reason }, 0);
   }
 
-  /** @param reason OK or one of the failure catalogue */
+  /** @param reason OK or a reason of the catalogue */
   count(rpc: string, reason: string, tookMs: number): void {
     this.#calls.observe({ rpc, reason }, tookMs / 1_000);
     if (alarming.has(reason)) this.#alarms.inc({ rpc, reason });

@@ -1,11 +1,10 @@
-// One question for all who come at once, and never an answer from before one came.
 import assert from "node:assert/strict";
 import { suite } from "../../../test/harness/suite.ts";
-import { SharedQuestion } from "./client.ts";
+import { RequestCoalescer } from "./client.ts";
 
 const test = suite("shared question");
 
-/** A question whose answers are given by hand, in the order of asking. */
+/** A request whose answers the test gives, in order. */
 function byHand() {
   const requests: { answer: (value: number) => void; fail: (error: Error) => void }[] = [];
   const question = () => new Promise<number>((answer, fail) => requests.push({ answer, fail }));
@@ -14,8 +13,8 @@ function byHand() {
 
 const turn = () => new Promise<void>((resolve) => setImmediate(resolve));
 
-test("whoever comes while a question is under way shares the next one, never the one before him", async () => {
-  const shared = new SharedQuestion<number>();
+test("calls during a request share the next request, never the active one", async () => {
+  const shared = new RequestCoalescer<number>();
   const { requests, question } = byHand();
   const first = shared.ask("a", question);
   const others = [shared.ask("a", question), shared.ask("a", question), shared.ask("a", question)];
@@ -32,8 +31,8 @@ test("whoever comes while a question is under way shares the next one, never the
   assert.equal(await late, 3);
 });
 
-test("a question that fails fails for those who shared it, and the next one is asked", async () => {
-  const shared = new SharedQuestion<number>();
+test("a failed request fails for those who shared it, and the next one is sent", async () => {
+  const shared = new RequestCoalescer<number>();
   const { requests, question } = byHand();
   const first = shared.ask("a", question).catch(String);
   const second = shared.ask("a", question);
@@ -48,8 +47,8 @@ test("a question that fails fails for those who shared it, and the next one is a
   assert.equal(await third, 3);
 });
 
-test("other keys do not wait", async () => {
-  const shared = new SharedQuestion<number>();
+test("requests with other keys do not wait", async () => {
+  const shared = new RequestCoalescer<number>();
   const { requests, question } = byHand();
   const both = [shared.ask("a", question), shared.ask("b", question)];
   assert.equal(requests.length, 2);

@@ -1,7 +1,7 @@
-// Clients of other services: one transport per peer, with the internal token, the call's request id, actor and trace,
-// and a deadline that ends before the caller's. Calls are repeated: reads once; what did not know our token once; what
-// may be repeated and may have begun, while the caller waits; and calls with an idempotency key for some seconds,
-// since an earlier request with the key may have begun.
+// Clients of other services: one transport per peer, with token, request id, actor, trace, and a deadline before the
+// caller's. Retries: reads once; calls with an unrecognised token once; repeatable calls that may have begun, while the
+// caller waits; calls with an idempotency key for some seconds, since an earlier request may have begun.
+import { setTimeout as pause } from "node:timers/promises";
 import type { DescMethod, DescService } from "@bufbuild/protobuf";
 import { MethodOptions_IdempotencyLevel as Level } from "@bufbuild/protobuf/wkt";
 import { type Client, Code, ConnectError, createClient, type Transport } from "@connectrpc/connect";
@@ -10,28 +10,29 @@ import { fixedToken, type OwnToken } from "#platform/secrets/callers.ts";
 import { inSpan, outgoingTraceparent } from "#platform/telemetry/trace.ts";
 import { callContext, callPatienceMs, remainingMs } from "#platform/values/call-context.ts";
 import { asFailure, Failure } from "#platform/values/failure.ts";
+import { errorCode } from "#platform/values/unchecked.ts";
 import { inProcessExchange } from "./in-process.ts";
 import { httpExchange, unaryTransport } from "./transport.ts";
 
 export interface Peer {
   client<S extends DescService>(service: S): Client<S>;
-  /** Ends the connections; calls in flight fail. */
+  /** Closes the connections; active calls fail. */
   close(): void;
 }
 
-// Time a peer needs to come back from a restart is seconds; this bridges a dropped connection only.
+// A restart takes seconds; this retry only covers a dropped connection.
 const retryPauseMs = 50;
-// Both sides look at their files again when a token is not known, at most ten times a second.
+// Both sides reread their files when a token is unknown, at most ten times per second.
 const tokenPauseMs = 150;
-// Between tries of what may have been done; each waits twice as long as the one before, up to a second.
+// First pause between tries of a call that may have begun; it doubles up to a second.
 const unfinishedPauseMs = 50;
 const unfinishedPauseMsMax = 1_000;
-// A part that crashed again and again is back within this.
+// A program that crashed repeatedly is back within this.
 const awayMsMax = 12_000;
 
 /**
- * A peer at `http://host:port`, or among the neighbours of this process, for unary calls. Failed calls throw the
- * Failure that the peer gave.
+ * Connects to `http://host:port` or a neighbour in this process, for unary calls. Failed calls throw the peer's
+ * Failure.
  */
 export function connectPeer(options: { url: string; token: string | OwnToken; neighbours?: Host["neighbours"] }): Peer {
   const token = typeof options.token === "string" ? fixedToken(options.token) : options.token;
@@ -46,7 +47,7 @@ export function connectPeer(options: { url: string; token: string | OwnToken; ne
   };
 }
 
-/** Every call ends when the current caller stops waiting, at the latest; what it throws is a Failure. */
+/** Bounds each call by its caller's deadline, and converts errors to a Failure. */
 function withinCaller(inner: Transport, token: OwnToken): Transport {
   return {
     unary: async (method, signal, timeoutMs, ...rest) => {
@@ -60,14 +61,14 @@ function withinCaller(inner: Transport, token: OwnToken): Transport {
       const unspanned = () => inner.unary(method, signal, remainingMs(timeoutMs ?? callPatienceMs()), ...rest);
       try {
         return await call().catch(async (error: unknown) => {
-          if (isStranger(error)) {
+          if (isUnknownToken(error)) {
             await pause(tokenPauseMs);
             token.refresh();
             return await call();
           }
-          const isWorth = isUnfinished(error) || (isKeyed(method) && isAwayForMoments(error));
-          if (mayRepeat(method, rest[1]) && isWorth) return await untilFinished(call, isKeyed(method), error);
-          if (!wasAway(error) || !isRead(method)) throw error;
+          const isRetryable = isUnfinished(error) || (isKeyed(method) && isBrieflyUnavailable(error));
+          if (mayRepeat(method, rest[1]) && isRetryable) return await untilFinished(call, isKeyed(method), error);
+          if (!isConnectionFailure(error) || !isRead(method)) throw error;
           await pause(retryPauseMs);
           return await call();
         });
@@ -80,10 +81,10 @@ function withinCaller(inner: Transport, token: OwnToken): Transport {
 }
 
 /**
- * Asks again while the peer is away, as a call with an idempotency key is made again: what must be known before such a
- * call can be, and what is part of something long that would have to begin anew.
+ * Retries while the peer is unavailable, as calls with an idempotency key do: for reads before such a call, and for
+ * steps of long work that would otherwise restart.
  */
-export async function askPatiently<T>(ask: () => Promise<T>): Promise<T> {
+export async function retryWhileUnavailable<T>(ask: () => Promise<T>): Promise<T> {
   return await ask().catch(async (error: unknown) => {
     if (!isUnavailable(error)) throw error;
     return await untilFinished(ask, true, error);
@@ -91,9 +92,9 @@ export async function askPatiently<T>(ask: () => Promise<T>): Promise<T> {
 }
 
 /**
- * Calls again while the peer, or what it needs, is away and there is time.
- * @throws Failure when there is no time left; of what was begun nobody may be told that nothing was done:
- * IDEMPOTENCY_CONFLICT for a call with a key, else it says `begun`.
+ * Retries while the peer or its dependencies are unavailable and time is left.
+ * @throws Failure when no time is left. If the call may have begun, the failure must not mean that nothing was done:
+ * IDEMPOTENCY_CONFLICT with a key, else `begun` is set
  */
 async function untilFinished<T>(call: () => Promise<T>, hasKey: boolean, unfinished: unknown): Promise<T> {
   const began = performance.now();
@@ -116,10 +117,7 @@ async function untilFinished<T>(call: () => Promise<T>, hasKey: boolean, unfinis
   throw new Failure(reason, { cause: last, retryAfterMs: 1_000, begun: true });
 }
 
-/**
- * True for a call that does its work once, however often it is made: by its nature, or by the idempotency key that it
- * carries.
- */
+/** True for a call that takes effect once even if repeated: by its nature, or by its idempotency key. */
 function mayRepeat(method: DescMethod, input: unknown): boolean {
   if (method.idempotency !== Level.IDEMPOTENT) return false;
   return (
@@ -131,7 +129,7 @@ function isKeyed(method: DescMethod): boolean {
   return method.input.fields.some((field) => field.localName === "idempotency");
 }
 
-/** A refusal of this very process is its own trouble, and must not look to its callers like a refusal of theirs. */
+/** If a peer rejects this process's token, its own callers are not at fault. */
 function ownFailure(failure: Failure): Failure {
   const isOurs = failure.reason === "CALLER_UNKNOWN" || failure.reason === "CALLER_REFUSED";
   return isOurs ? new Failure("INTERNAL_ERROR", { cause: failure }) : failure;
@@ -141,11 +139,6 @@ function reasonOf(error: unknown): string {
   return asFailure(error).reason;
 }
 
-function pause(ms: number): Promise<void> {
-  return new Promise((resolve) => setTimeout(resolve, ms));
-}
-
-/** Hands on token, request id and trace. */
 function outgoing(token: string): Record<string, string> {
   const context = callContext.getStore();
   return {
@@ -161,19 +154,16 @@ function isRead(method: DescMethod): boolean {
   return method.idempotency === Level.NO_SIDE_EFFECTS;
 }
 
-/** True when the peer did not know our token; it has done nothing. */
-function isStranger(error: unknown): boolean {
+/** The peer did not recognise our token and has done nothing. */
+function isUnknownToken(error: unknown): boolean {
   return (
     error instanceof ConnectError && error.code === Code.Unauthenticated && asFailure(error).reason === "CALLER_UNKNOWN"
   );
 }
 
-/**
- * True when the peer may have done some of the work: it says so, it never answered, or the connection was made and
- * broke.
- */
+/** The peer may have done some of the work: it reports that, did not answer, or the connection broke. */
 function isUnfinished(error: unknown): boolean {
-  if (wasAway(error)) return wasBroken(error);
+  if (isConnectionFailure(error)) return mayHaveArrived(error);
   const isSilent = error instanceof ConnectError && error.code === Code.DeadlineExceeded;
   return isSilent || (isUnavailable(error) && asFailure(error).begun);
 }
@@ -182,41 +172,39 @@ function isUnavailable(error: unknown): boolean {
   return asFailure(error).reason === "SERVICE_UNAVAILABLE";
 }
 
-/** True unless the peer itself says that it will be away for longer than anybody waits here. */
-function isAwayForMoments(error: unknown): boolean {
+/** False when the peer announces a longer outage than the caller waits for. */
+function isBrieflyUnavailable(error: unknown): boolean {
   return isUnavailable(error) && asFailure(error).retryAfterMs <= awayMsMax;
 }
 
-/** True when the connection was made, so that the peer may have begun. */
-function wasBroken(error: unknown): boolean {
-  const cause = error instanceof Error ? error.cause : undefined;
-  const code = cause instanceof Error && "code" in cause ? String(cause.code) : "";
+/** The connection was established, so the peer may have begun. */
+function mayHaveArrived(error: unknown): boolean {
+  const code = errorCode(error instanceof Error ? error.cause : undefined);
   return !["ECONNREFUSED", "ENOTFOUND", "EAI_AGAIN", "EHOSTUNREACH", "UND_ERR_CONNECT_TIMEOUT"].includes(code);
 }
 
-/** True when the connection failed; an answer of the peer carries a Failure. */
-function wasAway(error: unknown): boolean {
+/** The connection failed; a peer's answer contains a Failure. */
+function isConnectionFailure(error: unknown): boolean {
   return error instanceof ConnectError && error.code === Code.Unavailable && error.details.length === 0;
 }
 
-// A question that many callers have at once is asked once for all of them. Nobody gets an answer to a question that was
-// asked before he came: whoever comes while one is under way shares the next, so that what was changed before a call is
-// seen by it.
+// Coalesces identical requests. A call never shares a request that started earlier: calls during a request share the
+// next one, so each sees changes made before it.
 
 interface Turn<T> {
   readonly current: Promise<T>;
-  /** Begins when the current one has ended. */
+  /** Starts after the current one. */
   next: Promise<T> | undefined;
 }
 
-export class SharedQuestion<T> {
+export class RequestCoalescer<T> {
   readonly #turns = new Map<string, Turn<T>>();
 
-  /** @param key what is asked; the same key means the same question. */
+  /** @param key identifies the request */
   ask(key: string, question: () => Promise<T>): Promise<T> {
     const turn = this.#turns.get(key);
     if (!turn) return this.#begin(key, question);
-    // It belongs to nobody's request, so that nobody's deadline ends it for the others.
+    // Outside any request's context, whose deadline would end it for the others.
     const next = () => callContext.exit(() => this.#begin(key, question));
     turn.next ??= turn.current.then(next, next);
     return turn.next;

@@ -1,16 +1,16 @@
-// grpc.health.v1 of a process: SERVING while its main job works, NOT_SERVING when something that it needs for it is
-// away, or it drains. Whether a process takes calls is another question (RpcServer.ready): one that can only read still
-// answers reads. Anybody may ask without a token, so what an answer costs does not grow with how many ask.
+// grpc.health.v1: SERVING while the process can do its main job, NOT_SERVING when a dependency is unavailable or it
+// drains. Readiness differs (RpcServer.ready): a process that can only read still answers reads. Checks need no token,
+// so their cost must not grow with their number.
 import { EventEmitter } from "node:events";
 import type { DescService } from "@bufbuild/protobuf";
 import { Code, ConnectError, type ConnectRouter } from "@connectrpc/connect";
 import { Health, HealthCheckResponse_ServingStatus as Status } from "#proto/grpc/health/v1/health_pb.ts";
 
-// A watcher sees a change at most this much later than who asks.
+// The longest delay until a watcher sees a change.
 const watchEveryMs = 1_000;
-// An answer is this old at most; a prober's own pause is longer.
+// Answers are cached this long; probers pause longer.
 const keepMs = 250;
-// Each takes some 20 KB for as long as it likes. Ten times the replicas of a large installation.
+// Each watcher takes about 20 KB without a time limit. Ten times the replicas of a large installation.
 const watchersMax = 1_000;
 
 export class HealthState {
@@ -21,13 +21,12 @@ export class HealthState {
   #watchers = 0;
   #requests: Promise<boolean> | undefined;
 
-  /** @param works asked for all who want to know within a moment; a throw counts as no. */
+  /** @param works shared by concurrent checks; a throw counts as false */
   constructor(services: readonly DescService[], works: () => Promise<boolean>) {
     this.#names = new Set(["", ...services.map((s) => s.typeName)]);
     this.#works = works;
   }
 
-  /** From now on NOT_SERVING. */
   shutdown(): void {
     this.#draining = true;
     this.#events.emit("drain");
@@ -48,7 +47,7 @@ export class HealthState {
     return works && !this.#draining ? Status.SERVING : Status.NOT_SERVING;
   }
 
-  /** One question is under way at most: what is away keeps one of the process's connections waiting, and not all. */
+  /** At most one check is active: a hanging dependency blocks one connection of the process, not all. */
   #sharedAnswer(): Promise<boolean> {
     this.#requests ??= this.#works()
       .catch(() => false)
@@ -57,7 +56,7 @@ export class HealthState {
   }
 
   async *#watch(service: string, signal: AbortSignal): AsyncGenerator<{ status: Status }> {
-    if (this.#watchers >= watchersMax) throw new ConnectError("too many are watching", Code.ResourceExhausted);
+    if (this.#watchers >= watchersMax) throw new ConnectError("too many watchers", Code.ResourceExhausted);
     this.#watchers += 1;
     try {
       for (let last: Status | undefined; !signal.aborted; await this.#pause(signal)) {
@@ -70,7 +69,7 @@ export class HealthState {
     }
   }
 
-  /** Until it is time to look again, the process drains, or the watcher leaves. */
+  /** Until the next check, the drain, or the watcher's end. */
   async #pause(signal: AbortSignal): Promise<void> {
     await new Promise<void>((resolve) => {
       const end = () => {

@@ -1,14 +1,13 @@
-// Calls between services of one process: what unary.ts and transport.ts are over HTTP/1.1, without a socket. Only bytes
-// pass between caller and called, so tokens, bounds, deadlines and failures are the same as over the network.
+// Calls between services of one process: unary.ts and transport.ts without a socket. Only bytes are passed, so tokens,
+// validation, deadlines and failures work as over the network.
 import { setTimeout as pause } from "node:timers/promises";
 import type { Drain, Host, Neighbour } from "#platform/process/host.ts";
 import type { Exchange, ExchangedAnswer } from "./transport.ts";
 import type { UnaryHandler } from "./unary.ts";
 
-// A stopping process checks this often whether its last calls have ended.
+// Poll interval while a stopping service waits for its last calls.
 const drainCheckMs = 10;
 
-/** Where a service answers the others of its process, while its port is open for everybody else. */
 export class InProcessListener implements Neighbour {
   readonly #unary: UnaryHandler;
   readonly #underWay = new Set<(broken: Error) => void>();
@@ -28,7 +27,7 @@ export class InProcessListener implements Neighbour {
     }
   }
 
-  /** Waits for what is under way, and breaks off what is not done in time. Nothing new may come. */
+  /** Waits for active calls and aborts those that exceed the time. New calls must have stopped. */
   async close(graceMs: number): Promise<void> {
     const endsAt = performance.now() + graceMs;
     while (this.#underWay.size > 0 && performance.now() < endsAt) await pause(drainCheckMs);
@@ -36,7 +35,7 @@ export class InProcessListener implements Neighbour {
   }
 }
 
-/** Opens a service to its neighbours. @returns how to close it: after the lame duck it takes nothing new */
+/** Opens a service to its neighbours. @returns how to close it; after the lame-duck time it accepts no calls */
 export function openToNeighbours(
   neighbours: NonNullable<Host["neighbours"]>,
   name: string,
@@ -52,13 +51,13 @@ export function openToNeighbours(
   };
 }
 
-/** The way to a service of the same process, which may be starting or have stopped. */
+/** Sends calls to a service of the same process, which may be starting or stopped. */
 export function inProcessExchange(neighbours: NonNullable<Host["neighbours"]>, name: string): Exchange {
   return {
     send: async ({ path, headers, body }, end) => {
       end.signal.throwIfAborted();
       const neighbour = neighbours.get(name);
-      // Nothing was begun.
+      // The call has not begun.
       if (neighbour === undefined) throw brokenBy("ECONNREFUSED");
       return await end.until(neighbour.call(path, headers, body));
     },
@@ -66,7 +65,7 @@ export function inProcessExchange(neighbours: NonNullable<Host["neighbours"]>, n
   };
 }
 
-/** As a connection breaks: what the client's repetitions go by (client.ts). */
+/** Simulates a broken connection; the client's retries depend on the code (client.ts). */
 function brokenBy(code: string): Error {
   return Object.assign(new Error(`the service does not answer (${code})`), { code });
 }

@@ -1,5 +1,4 @@
-// grpc.reflection.v1 from the descriptors that the generated code embeds, so that `buf curl` and other gRPC tools can
-// list and call the services of a process without proto files.
+// grpc.reflection.v1 from the generated descriptors: `buf curl` and other gRPC tools work without proto files.
 import { create, createRegistry, type DescFile, type DescService, type Registry, toBinary } from "@bufbuild/protobuf";
 import { FileDescriptorProtoSchema } from "@bufbuild/protobuf/wkt";
 import { Code, type ConnectRouter } from "@connectrpc/connect";
@@ -15,7 +14,7 @@ import {
 type Question = ServerReflectionRequest["messageRequest"];
 type ReflectionAnswer = ServerReflectionResponse["messageResponse"];
 
-/** Routes that describe the given services and everything they import. */
+/** Describes the services and everything they import. */
 export function reflection(services: readonly DescService[]): (router: ConnectRouter) => void {
   const files = new Map(services.flatMap((s) => closure(s.file)).map((file) => [file.proto.name, file]));
   const registry = createRegistry(...files.values());
@@ -41,7 +40,7 @@ export function reflection(services: readonly DescService[]): (router: ConnectRo
         );
       }
       default:
-        return refusedAnswer(Code.Unimplemented, "this question is not answered");
+        return refusedAnswer(Code.Unimplemented, "this request is not supported");
     }
   };
   return (router) => {
@@ -55,14 +54,14 @@ export function reflection(services: readonly DescService[]): (router: ConnectRo
   };
 }
 
-/** The file and everything it imports, directly or not. */
+/** The file and all its imports, transitively. */
 function closure(root: DescFile, seen = new Set<DescFile>()): DescFile[] {
   if (seen.has(root)) return [];
   seen.add(root);
   return [root, ...root.dependencies.flatMap((file) => closure(file, seen))];
 }
 
-/** The file that declares a symbol; a method or field is looked up through its parent. */
+/** The file that declares a symbol; a method or field is found by its parent. */
 function fileOf(registry: Registry, symbol: string): DescFile | undefined {
   const parent = symbol.slice(0, Math.max(0, symbol.lastIndexOf(".")));
   return (registry.get(symbol) ?? registry.get(parent))?.file;

@@ -1,5 +1,5 @@
-// The RPC door of a process: one port that speaks Connect, gRPC and gRPC-Web over HTTP/2 (cleartext) and HTTP/1.1, with
-// authentication, validation, deadlines, one log line per failed call, health, reflection, and a stop that drains.
+// The RPC server of a process: one port for Connect, gRPC and gRPC-Web over HTTP/2 (cleartext) and HTTP/1.1, with
+// authentication, validation, deadlines, one log line per failed call, health, reflection and draining.
 
 import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from "node:http";
 import type { Http2ServerRequest, Http2ServerResponse } from "node:http2";
@@ -18,7 +18,7 @@ import { type Patience, RpcListener } from "./listener.ts";
 import { reflection } from "./reflection.ts";
 import { UnaryHandler } from "./unary.ts";
 
-/** A service of a proto file and its implementation; made by `defineRpc`. */
+/** A proto service and its implementation; created by `defineRpc`. */
 export interface RpcService {
   readonly service: DescService;
   readonly register: (router: ConnectRouter) => void;
@@ -30,27 +30,23 @@ export function defineRpc<S extends DescService>(service: S, implementation: Par
 
 export interface RpcServer {
   readonly port: number;
-  /**
-   * Takes calls: its database answers, if only reads. The broker is no part of it: without it events wait, and nobody
-   * else does.
-   */
+  /** Throws unless the database answers, if only reads. It ignores the broker: without it only events wait. */
   ready(): Promise<boolean>;
-  /** Answers health checks with NOT_SERVING and asks callers to leave, but still answers whatever comes. */
+  /** Reports NOT_SERVING and asks callers to leave, but still answers. */
   leave(): void;
-  /** Answers health checks with NOT_SERVING, lets callers leave and calls in flight finish, then closes. */
+  /** Reports NOT_SERVING, lets callers leave and active calls finish, then closes. */
   close(drain?: Drain): Promise<void>;
 }
 
-// Longest a caller may ask to wait.
+// The longest timeout that a caller may set.
 const timeoutMaxMs = 60_000;
-// A processor's webhook is at most 256 KiB, of a gateway of the release before 1 MiB; nothing else comes close.
+// A processor's webhook has at most 256 KiB, or 1 MiB from the previous release's gateway. Other messages are far
+// smaller.
 const messageMaxBytes = 2 << 20;
 
-/** Listens and serves the given services. */
 export async function serveRpc(options: {
   port: number;
   host: string;
-  /** Whose tokens are accepted. */
   trusted: TrustedCallers;
   log: Log;
   rpc: readonly RpcService[];
@@ -58,12 +54,11 @@ export async function serveRpc(options: {
   works?: () => boolean | Promise<boolean>;
   /** Throws while the process cannot answer at all. */
   ping?: () => Promise<void>;
-  /** See DoorOptions. */
+  /** See RpcListenerOptions. */
   connectionMaxAgeMs?: number;
-  /** See DoorOptions. */
   patience?: Patience;
   hostProcess?: Host;
-  /** The name that other services of the same process call it by. */
+  /** Name for callers in the same process. */
   name?: string;
 }): Promise<RpcServer> {
   const shutdown = new AbortController();
@@ -88,8 +83,8 @@ export async function serveRpc(options: {
     readMaxBytes: messageMaxBytes,
     acceptCompression: [],
   });
-  // It reads and parses a message before it asks who sent it.
-  const handler = forKnownCallers(gate, adapter);
+  // The adapter would parse a message before authenticating its sender.
+  const handler = authenticated(gate, adapter);
   const listener = await RpcListener.open({
     port: options.port,
     host: options.host,
@@ -119,7 +114,7 @@ export async function serveRpc(options: {
   };
 }
 
-/** The gate for calls that take the general way. */
+/** The gate for calls through the library's general handler. */
 function gateInterceptor(gate: CallGate): Interceptor {
   return (next) => (request) => {
     const header = (name: string) => request.header.get(name);
@@ -130,12 +125,12 @@ function gateInterceptor(gate: CallGate): Interceptor {
   };
 }
 
-// The answer to a call that is refused before any of it is read, in the caller's own protocol.
+// Answers a call that is refused unread, in the caller's own protocol.
 
 type Listener<Q, S> = (request: Q, response: S) => void;
 
-/** The listener for callers that the gate knows; all others hear why not. */
-export function forKnownCallers<
+/** Passes on calls of known callers and refuses all others. */
+export function authenticated<
   Q extends IncomingMessage | Http2ServerRequest,
   S extends ServerResponse | Http2ServerResponse,
 >(gate: CallGate, listener: Listener<Q, S>): Listener<Q, S> {
@@ -158,7 +153,7 @@ function sendRefusal(
   refusal: ConnectError,
 ): void {
   const type = request.headers["content-type"] ?? "";
-  // What is still to come of the call is not waited for.
+  // The rest of the request is not awaited.
   if ("shouldKeepAlive" in response) response.shouldKeepAlive = false;
   if (type.startsWith("application/grpc")) {
     const status = new Headers({ "content-type": type });

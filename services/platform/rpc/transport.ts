@@ -1,6 +1,5 @@
-// The short way out: a Connect transport for unary calls with protobuf bodies, over pooled HTTP/1.1 connections, or in
-// memory to a service of the same process (in-process.ts). A connection carries one call at a time, so calls spread
-// over the replicas behind a name by themselves. Any Connect server understands it.
+// A fast Connect transport for unary protobuf calls over pooled HTTP/1.1 connections, or in memory (in-process.ts). A
+// connection carries one call at a time, so calls spread over a name's replicas. Any Connect server accepts it.
 import {
   create,
   type DescMessage,
@@ -13,13 +12,12 @@ import { Code, ConnectError, type Transport, type UnaryResponse } from "@connect
 import { codeFromHttpStatus, errorFromJsonBytes } from "@connectrpc/connect/protocol-connect";
 import { Pool } from "undici";
 
-// More calls in flight than this wait their turn: a peer that is slow must not take every socket of the process.
+// Further calls wait: a slow peer must not take every socket of the process.
 export const connectionsMax = 256;
 const connectTimeoutMs = 2_000;
-// Shorter than a stopping server stays a lame duck (process/host.ts), so that it never closes one under a request.
+// Shorter than the lame-duck time (process/host.ts), so a stopping server never closes a connection in use.
 const keepAliveMs = 2_000;
 
-/** A call as it is sent. */
 export interface ExchangedCall {
   readonly path: string;
   readonly headers: Record<string, string>;
@@ -31,11 +29,11 @@ export interface ExchangedAnswer {
   readonly bytes: Uint8Array;
 }
 
-/** The way to a peer. */
+/** How calls reach a peer. */
 export interface Exchange {
-  /** @throws what broke it, an error with a code; or the signal's reason when the call ends first */
+  /** @throws an error with a code, or the signal's reason when the call ends first */
   send(call: ExchangedCall, end: CallEnd): Promise<ExchangedAnswer>;
-  /** Ends the connections; calls in flight fail. */
+  /** Closes the connections; active calls fail. */
   close(): void;
 }
 
@@ -45,16 +43,16 @@ export function httpExchange(url: string): Exchange {
     pipelining: 1,
     allowH2: false,
     keepAliveTimeout: keepAliveMs,
-    // The server's own hint (Keep-Alive: timeout=65) would count otherwise.
+    // Overrides the server's hint (Keep-Alive: timeout=65).
     keepAliveMaxTimeout: keepAliveMs,
     connect: { timeout: connectTimeoutMs },
-    // Every call has a deadline, which also ends the wait for a peer that has vanished; abandoned connections close.
+    // Each call's deadline covers a vanished peer; abandoned connections close.
     headersTimeout: 0,
     bodyTimeout: 0,
   });
   return {
     send: async (call, end) => {
-      // The pool looks at the signal when it is the call's turn, which may be after its deadline.
+      // The pool checks the signal only when the call's turn comes, possibly after its deadline.
       const answer = await end.until(pool.request({ method: "POST", ...call, signal: end.signal }));
       return { status: answer.statusCode, bytes: await answer.body.bytes() };
     },
@@ -62,7 +60,7 @@ export function httpExchange(url: string): Exchange {
   };
 }
 
-/** @param ownHeaders what every request carries, asked at each call. */
+/** @param ownHeaders headers of every request, read for each call */
 export function unaryTransport(exchange: Exchange, ownHeaders: () => Record<string, string>): Transport {
   return {
     unary: async (method, signal, timeoutMs, header, input) => {
@@ -86,7 +84,6 @@ export function unaryTransport(exchange: Exchange, ownHeaders: () => Record<stri
   };
 }
 
-/** What a call says of itself besides whose it is. */
 function callHeaders(
   header: ConstructorParameters<typeof Headers>[0],
   timeoutMs: number | undefined,
@@ -103,7 +100,7 @@ function pathOf(method: DescMethod): string {
   return `/${method.parent.typeName}/${method.name}`;
 }
 
-/** @throws ConnectError that the peer gave */
+/** @throws ConnectError from the peer */
 function answeredMessage<I extends DescMessage, O extends DescMessage>(
   method: DescMethodUnary<I, O>,
   { status, bytes }: ExchangedAnswer,
@@ -115,14 +112,13 @@ function answeredMessage<I extends DescMessage, O extends DescMessage>(
   return { stream: false, service: method.parent, method, header: new Headers(), trailer: new Headers(), message };
 }
 
-/** Why no answer came. */
 function meaningOf({ cause }: CallEnd): [string, Code] {
   if (cause === "late") return ["the deadline has passed", Code.DeadlineExceeded];
   return ["the peer cannot be reached", cause === "canceled" ? Code.Canceled : Code.Unavailable];
 }
 
-// What ends a call before its answer: its deadline or its caller. One signal and one timer;
-// `AbortSignal.any` of an `AbortSignal.timeout` says the same and costs thirty times as much.
+// Ends a call at its deadline or when its caller aborts, with one signal and one timer. `AbortSignal.any` with
+// `AbortSignal.timeout` costs thirty times as much.
 
 type CallEndCause = "late" | "canceled";
 
@@ -132,7 +128,7 @@ export class CallEnd {
   readonly #timer: NodeJS.Timeout | undefined;
   #cause: CallEndCause | undefined;
 
-  /** @param timeoutMs of its deadline; undefined: it has none */
+  /** @param timeoutMs undefined without a deadline */
   constructor(caller: AbortSignal | undefined, timeoutMs: number | undefined) {
     this.#caller = caller;
     if (timeoutMs !== undefined) this.#timer = setTimeout(() => this.#end("late"), timeoutMs);
@@ -145,7 +141,7 @@ export class CallEnd {
     return this.#controller.signal;
   }
 
-  /** What came first; undefined: it goes on. */
+  /** The first cause; undefined while the call is active. */
   get cause(): CallEndCause | undefined {
     return this.#cause;
   }
@@ -155,7 +151,7 @@ export class CallEnd {
     this.#controller.abort();
   }
 
-  /** What the work gives, unless the call ends first; the work goes on. @throws the signal's reason */
+  /** Waits for the work unless the call ends first; the work continues. @throws the signal's reason */
   until<T>(work: Promise<T>): Promise<T> {
     const { signal } = this;
     return new Promise((resolve, reject) => {
@@ -166,13 +162,13 @@ export class CallEnd {
     });
   }
 
-  /** The call is over: nothing can end it any more. */
+  /** The call is over and can no longer be aborted. */
   release(): void {
     clearTimeout(this.#timer);
     this.#caller?.removeEventListener("abort", this.#endByCaller);
   }
 
-  /** A caller's own deadline is one, too. */
+  /** The caller's signal may carry a deadline, too. */
   readonly #endByCaller = (): void => {
     const reason: unknown = this.#caller?.reason;
     this.#end(reason instanceof DOMException && reason.name === "TimeoutError" ? "late" : "canceled");

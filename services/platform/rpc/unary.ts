@@ -1,6 +1,5 @@
-// The short way in for the call that our own services make all day: a unary Connect call with a protobuf body, over
-// HTTP/1.1 or from another service of the same process (in-process.ts). It speaks exactly that protocol, several times
-// cheaper than the general stack; every other call takes the general way.
+// A fast handler for calls between our services: unary Connect with a protobuf body, over HTTP/1.1 or in-process
+// (in-process.ts). It is several times cheaper than the general handler, which serves all other calls.
 import type { IncomingMessage, ServerResponse } from "node:http";
 import {
   create,
@@ -20,7 +19,6 @@ type UnaryCallback = (
   message: MessageShape<DescMessage>,
 ) => Promise<MessageInitShape<DescMessage>> | MessageInitShape<DescMessage>;
 
-/** What a call is answered with, whichever way it came. */
 export interface UnaryAnswer {
   readonly status: number;
   readonly type: string;
@@ -42,7 +40,7 @@ export class UnaryHandler {
     this.#messageMaxBytes = messageMaxBytes;
   }
 
-  /** A router that notes the unary methods which need nothing but their message, and hands everything on. */
+  /** A router that also registers unary methods which need only their message. */
   noting(router: ConnectRouter): ConnectRouter {
     const noted: ConnectRouter = {
       handlers: router.handlers,
@@ -51,7 +49,7 @@ export class UnaryHandler {
         const methods: Partial<ServiceImpl<typeof service>> = implementation;
         for (const method of service.methods) {
           const answer: unknown = Reflect.get(methods, method.localName);
-          // A second parameter is the library's context: such a method takes the general way.
+          // A second parameter is the library's context, so the method needs the general handler.
           if (!isUnary(method) || (typeof answer === "function" && answer.length > 1)) continue;
           const bound = typeof answer === "function" ? (answer.bind(implementation) as UnaryCallback) : refuseAll;
           this.#entries.set(`/${service.typeName}/${method.name}`, { method, answer: bound });
@@ -63,7 +61,7 @@ export class UnaryHandler {
     return noted;
   }
 
-  /** Answers the request if it is one of its kind. @returns false: nothing was read, take the general way. */
+  /** Answers a matching request. @returns false when the general handler must; nothing was read then */
   handle(request: IncomingMessage, response: ServerResponse): boolean {
     const entry = this.#entries.get(request.url ?? "");
     const { headers } = request;
@@ -73,7 +71,7 @@ export class UnaryHandler {
     return true;
   }
 
-  /** Answers a call of another service of this process. @returns undefined: there is no such method. Never throws. */
+  /** Answers a call from the same process. @returns undefined for an unknown method. Never throws. */
   async answerInProcess(path: string, headers: RequestHeaders, body: Uint8Array): Promise<UnaryAnswer | undefined> {
     const entry = this.#entries.get(path);
     if (entry === undefined) return undefined;
@@ -89,7 +87,7 @@ export class UnaryHandler {
     response.end(bytes);
   }
 
-  /** @param body asked for when the caller is known */
+  /** @param body read after authentication */
   async #answer(
     { method, answer }: Entry,
     headers: RequestHeaders,
@@ -131,7 +129,7 @@ export class UnaryHandler {
 
 type RequestHeaders = Readonly<Record<string, string | string[] | undefined>>;
 
-/** What a release that knows the method, and does not have it, says. */
+/** The method is declared and not implemented. */
 function refuseAll(): never {
   throw new ConnectError("the method is not implemented", Code.Unimplemented);
 }

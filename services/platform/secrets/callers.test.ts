@@ -1,4 +1,3 @@
-// The files that trust rests on, and who may call what by the protos.
 import assert from "node:assert/strict";
 import { globSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -24,7 +23,7 @@ const [old, fresh] = ["o".repeat(40), "n".repeat(40)];
 
 test.after(() => rmSync(dir, { recursive: true }));
 
-test("a token stands for the callers that the file names it for, two tokens of one caller among them", () => {
+test("a token represents the callers in the file, also two tokens of one caller", () => {
   const lines = [
     callerLine("gateway", old),
     `${callerLine("gateway", fresh)} # since May`,
@@ -37,7 +36,7 @@ test("a token stands for the callers that the file names it for, two tokens of o
   assert.deepEqual(trusted.of(""), []);
 });
 
-test("the operators' console is a console, whose word for whom it acts is believed, with an operator's rights", () => {
+test("the operators' console passes on its actor and has an operator's rights", () => {
   const trusted = callersFile.parse(file("operators", holderLines("operators-console", old).join("\n")));
   assert.deepEqual(trusted.of(old), ["console", "operator"]);
   assert.deepEqual(actorOf(trusted.of(old), "usr_1"), { actor: "usr_1" });
@@ -45,7 +44,7 @@ test("the operators' console is a console, whose word for whom it acts is believ
     assert.equal(holderLines(name, old).length, name === "operators-console" ? 2 : 1, name);
 });
 
-test("our services hand on whom they act for; whoever is none acts for himself, and what he names is no more than said", () => {
+test("our services pass on the actor; for anyone else the given actor is only a claim", () => {
   for (const name of ["gateway", "checkout", "payments"] as const) {
     assert.deepEqual(actorOf([name], "ak_1"), { actor: "ak_1" });
     assert.deepEqual(actorOf([name], ""), { actor: "" });
@@ -60,10 +59,10 @@ test("our services hand on whom they act for; whoever is none acts for himself, 
   assert.deepEqual(actorOf([], "ak_1"), { actor: "", claimedActor: "ak_1" });
 });
 
-test("a file that cannot be used is refused at the start, in words that repeat nothing of it", () => {
+test("refuses an invalid file at the start without repeating its content", () => {
   for (const text of [
     "",
-    "# nobody\n",
+    "# empty\n",
     "gateway sha256:abc\n",
     `stranger sha256:${"a".repeat(64)}\n`,
     `gateway ${old}\n`,
@@ -77,7 +76,7 @@ test("a file that cannot be used is refused at the start, in words that repeat n
   assert.throws(() => tokenFile.parse(join(dir, "nowhere")), /must name a file/);
 });
 
-test("each method's callers are those of its proto: reads for readers, money for the service that moves it", () => {
+test("the proto decides each method's callers: reads for readers, money for the service that moves it", () => {
   assert.deepEqual([...allowedCallers(PaymentsService.method.createIntent)], ["checkout"]);
   assert.deepEqual([...allowedCallers(PaymentsService.method.refundPayment)], ["gateway", "console"]);
   assert.deepEqual(
@@ -118,7 +117,7 @@ function isService(value: unknown): value is DescService {
   return typeof value === "object" && value !== null && "kind" in value && value.kind === "service";
 }
 
-test("a console does what merchants' backends do, and neither verifies keys nor speaks for buyers and processors", () => {
+test("a console may do what merchants' backends do, but not verify keys or act for buyers and processors", () => {
   const closed = [
     ApiKeyService.method.authenticateKey,
     ApiKeyService.method.recordKeyUse,

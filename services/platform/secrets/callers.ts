@@ -1,7 +1,6 @@
-// Trust between our own processes: each caller has a token of its own in a file, each service a file with the digests
-// of the tokens that it accepts. Both may change while processes run, and a caller may have two tokens at once, so that
-// tokens are rotated without a restart and without a refused call. Who may call which method stands in the protos
-// (access.v1).
+// Trust between our own processes: each caller has a token in a file, and each service has a file with digests of
+// accepted tokens. Both files may change at runtime and a caller may have two tokens, so tokens rotate without a
+// restart or a rejected call. The protos state who may call a method (access.v1).
 import { createHash, timingSafeEqual } from "node:crypto";
 import { type DescMethod, getOption } from "@bufbuild/protobuf";
 import { MethodOptions_IdempotencyLevel } from "@bufbuild/protobuf/wkt";
@@ -15,7 +14,7 @@ import {
 } from "#proto/access/v1/access_pb.ts";
 import { LiveFile } from "./live-file.ts";
 
-/** A caller's name, as the callers file writes it. */
+/** A caller's name in the callers file. */
 export type CallerName = Lowercase<Exclude<keyof typeof Caller, "UNSPECIFIED">>;
 
 const isCallerKey = (name: string): name is Uppercase<CallerName> => name !== "UNSPECIFIED" && !/^\d/.test(name);
@@ -25,42 +24,41 @@ export const callerNames: readonly CallerName[] = callerKeys.map(lowerCase);
 const callerOf = new Map(callerKeys.map((key) => [lowerCase(key), Caller[key]] as const));
 
 /**
- * The callers that the token of each process stands for. The operators' console passes on the people it acts for, as a
- * console, and has an operator's rights.
+ * Callers that each process's token represents. The operators' console passes on the people it acts for, as a console,
+ * and has an operator's rights.
  */
 export const tokenHolders: ReadonlyMap<string, readonly CallerName[]> = new Map<string, readonly CallerName[]>([
   ...callerNames.map((name) => [name, [name]] as const),
   ["operators-console", ["console", "operator"]],
 ]);
 
-/** People and their programs: whatever they say of themselves, they act as who they are. */
+/** People and their programs: they cannot act for another actor. */
 const outsiders: ReadonlySet<CallerName> = new Set(["operator", "reader"]);
 
 /**
- * For whom a call is made. Our services hand on whom they act for; anybody else acts for himself, and what he names is
- * no more than said.
- * @param names whom the caller's token stands for; none: a stranger, who gets no further
+ * The actor of a call. Our services pass on the actor; for anyone else the token decides, and the given name is only a
+ * claim.
+ * @param names callers that the token represents; empty for an unknown token
  */
 export function actorOf(names: readonly CallerName[], named: string): { actor: string; claimedActor?: string } {
   const claimed = actorForm.test(named) ? named : "";
   if (names.some((name) => !outsiders.has(name))) return { actor: claimed };
   return { actor: names[0] ?? "", ...(claimed !== "" && { claimedActor: claimed }) };
 }
-// As long as the longest id, or as an e-mail address.
+// As long as the longest id or e-mail address.
 const actorForm = /^[\x21-\x7e]{1,64}$/;
 
 /** The token that a process sends with its calls. */
 export interface OwnToken {
   readonly value: string;
-  /** Reads it again, if it can have changed. */
+  /** Reads the file again if it may have changed. */
   refresh(): void;
 }
 
-/** The tokens that a service accepts. */
 export interface TrustedCallers {
-  /** Whom the token stands for; none: a stranger. A token may stand for several. */
+  /** Callers that the token represents; empty for an unknown token. */
   of(token: string): readonly CallerName[];
-  /** Why the newest list is not used; undefined: it is. */
+  /** Why the newest file is not used; undefined if it is. */
   readonly problem: string | undefined;
 }
 
@@ -77,7 +75,7 @@ export const tokenFile = {
   },
 };
 
-/** A file with a line `<caller> sha256:<hex>` for each accepted token; `#` begins a comment. */
+/** A file with one line `<caller> sha256:<hex>` per accepted token; `#` starts a comment. */
 export const callersFile = {
   parse: (path: string): TrustedCallers => {
     const file = new LiveFile(path, acceptedTokens);
@@ -86,7 +84,7 @@ export const callersFile = {
         const digest = digestOf(token);
         const known = holders(file.value, digest);
         if (known.length > 0) return known;
-        // It may have been added this very moment.
+        // The token may have been added a moment ago.
         file.refresh();
         return holders(file.value, digest);
       },
@@ -97,28 +95,26 @@ export const callersFile = {
   },
 };
 
-/** A token that stays as it is. */
 export function fixedToken(value: string): OwnToken {
   return { value, refresh: () => {} };
 }
 
-/** Trusts one token for every caller; for services that a test runs alone. */
+/** Accepts one token for every caller; for services in tests. */
 export function trustingOnly(token: string): TrustedCallers {
   const accepted = callerNames.map((name) => ({ name, digest: digestOf(token) }));
   return { of: (presented) => holders(accepted, digestOf(presented)), problem: undefined };
 }
 
-/** The line of a callers file that accepts the token. */
 export function callerLine(name: CallerName, token: string): string {
   return `${name} sha256:${digestOf(token).toString("hex")}`;
 }
 
-/** The lines that accept the token of a process for everybody whom it stands for. */
+/** The lines of a callers file that accept the token of this process. */
 export function holderLines(holder: string, token: string): readonly string[] {
   return (tokenHolders.get(holder) ?? []).map((name) => callerLine(name, token));
 }
 
-/** Who may call the method, by its proto. */
+/** The callers that the method's proto allows. */
 export function allowedCallers(method: DescMethod): ReadonlySet<CallerName> {
   const known = allowed.get(method);
   if (known) return known;
@@ -130,7 +126,7 @@ export function allowedCallers(method: DescMethod): ReadonlySet<CallerName> {
 }
 const allowed = new WeakMap<DescMethod, ReadonlySet<CallerName>>();
 
-/** True when the method's proto allows it to a merchant of this status. */
+/** True when the method's proto allows calls for a merchant of this status. */
 export function mayCallFor(method: DescMethod, merchantStatus: string): boolean {
   if (merchantStatus === "active" || method.idempotency === MethodOptions_IdempotencyLevel.NO_SIDE_EFFECTS) return true;
   const allowed = getOption(method, standing) || getOption(method.parent, service_standing);
@@ -149,7 +145,7 @@ function holders(accepted: readonly AcceptedToken[], digest: Buffer): readonly C
   return found;
 }
 
-/** Tokens are random and long, so that a plain digest tells nothing about them. */
+/** Tokens are long and random, so a plain digest reveals nothing. */
 function digestOf(token: string): Buffer {
   return createHash("sha256").update(token).digest();
 }

@@ -1,4 +1,3 @@
-// What is wrong with a file of certificates is told when the settings are read: which setting, which file, what.
 import assert from "node:assert/strict";
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
@@ -11,7 +10,7 @@ import { keyManagementSettings } from "./open-keys.ts";
 
 const test = suite("files of certificates");
 const valid = (await makeAuthority("today's", 1)).cert;
-// Begins an hour ago, like every one that is made here.
+// Valid since an hour ago, like all certificates made here.
 const ended = (await makeAuthority("yesterday's", -0.01)).cert;
 
 function problemOf(NATS_CA_FILE: string): string {
@@ -30,7 +29,7 @@ async function fileOf(text: string): Promise<string> {
   return path;
 }
 
-test("a file that is not there, has no certificate, half of one or one that has ended is named with what is wrong", async () => {
+test("names a file that is missing, has no or half a certificate, or an expired one, with the problem", async () => {
   assert.equal(problemOf("/nowhere/ca.crt"), "NATS_CA_FILE names /nowhere/ca.crt, which cannot be read");
   const wrong: [string, RegExp][] = [
     ["", /, which has no certificate \(PEM\)$/],
@@ -46,12 +45,12 @@ test("a file that is not there, has no certificate, half of one or one that has 
   }
 });
 
-test("while an authority is replaced its file may have the old one too, which has ended", async () => {
+test("accepts an expired CA certificate next to a valid one", async () => {
   assert.equal(problemOf(await fileOf(ended + valid)), "");
   assert.equal(problemOf(await fileOf(valid)), "");
 });
 
-test("the files that a database's URL and the KMS name are looked at too, and no password is repeated", async () => {
+test("checks the TLS files of a database URL and the KMS without repeating a password", async () => {
   const path = await fileOf(ended);
   for (const parameter of ["sslrootcert", "sslcert", "sslkey"]) {
     const file = parameter === "sslkey" ? "/nowhere/key.pem" : path;

@@ -1,9 +1,9 @@
-// Files of certificates that settings name. What is wrong with one is said at the start, with the file's name: later it
-// would be a handshake that fails for no reason that anybody told.
+// Certificate files named by settings. They are checked at the start, where the error can name the file; later it would
+// be an unexplained handshake failure.
 import { X509Certificate } from "node:crypto";
 import { readFileSync } from "node:fs";
 
-/** The path of a PEM file with the certificates of authorities, of which one is valid now. */
+/** Path of a PEM file with CA certificates, at least one of them valid now. */
 export const certificateFile = {
   parse: (path: string): string => {
     readCertificates(path);
@@ -11,12 +11,10 @@ export const certificateFile = {
   },
 };
 
-/** The same, as its text. */
+/** The file's text instead of its path. */
 export const certificates = { parse: readCertificates };
 
-/**
- * What the URL of a PostgreSQL server names for TLS can be used. @throws Error that names the file and what is wrong
- */
+/** Checks the TLS files that a PostgreSQL URL names. @throws Error with the file and the problem */
 export function assertTlsFiles(databaseUrl: string): void {
   const named = new URL(databaseUrl).searchParams;
   for (const name of ["sslrootcert", "sslcert"]) {
@@ -35,7 +33,7 @@ function readCertificates(path: string): string {
   const [first] = found;
   if (!first) throw new Error(`names ${path}, which has no certificate (PEM)`);
   const now = Date.now();
-  // Of several, as while an authority is replaced, one may have ended.
+  // While a CA is being replaced, one of several certificates may have expired.
   if (found.some((each) => each.validFromDate.getTime() <= now && now < each.validToDate.getTime())) return text;
   const ended = first.validToDate.getTime() <= now;
   const when = ended ? `ended on ${first.validTo}` : `is not valid before ${first.validFrom}`;

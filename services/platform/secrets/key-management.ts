@@ -1,25 +1,23 @@
-// The port to whoever keeps the key around our keys, so that these can be given wrapped: what it does, how its refusals
-// are told, and how often a call is tried. Keys and what wraps them are never told.
+// A key management service that wraps our keys: its interface, its errors, the retries, and Vault's transit engine.
+// Errors never contain a key or a wrapped key.
 
 import { readFileSync } from "node:fs";
 import { setTimeout as pause } from "node:timers/promises";
 import { Agent, request } from "undici";
+import { errorCode } from "#platform/values/unchecked.ts";
 import { isWrapped } from "./key-ring.ts";
 
-/** Keeps the key around our keys. Every call is safe to repeat. */
+/** Every call is safe to repeat. */
 export interface KeyManagement {
-  /** The text stands for the key where it is configured. */
+  /** @returns the text to configure in place of the key */
   wrap(key: Buffer): Promise<string>;
   unwrap(wrapped: string): Promise<Buffer>;
-  /** The same key under the newest version of the key around it; the key itself is not seen. */
+  /** Wraps the same key under the newest wrapping key without revealing it. */
   rewrap(wrapped: string): Promise<string>;
   close(): Promise<void>;
 }
 
-/**
- * What became of a call: whether the same one can do better later, and what to tell, without anything that was sent or
- * answered.
- */
+/** An error of the service, without anything that was sent or received. `mayPass`: the same call may succeed later. */
 export class KeyManagementError extends Error {
   override name = "KeyManagementError";
   readonly mayPass: boolean;
@@ -30,7 +28,7 @@ export class KeyManagementError extends Error {
   }
 }
 
-/** Everything is in the environment, so that there is nothing to open. */
+/** Keys are configured in plain text, so nothing needs to be unwrapped. */
 export const environment: KeyManagement = {
   wrap: () => refuse(),
   unwrap: () => refuse(),
@@ -39,15 +37,15 @@ export const environment: KeyManagement = {
 };
 
 async function refuse(): Promise<never> {
-  throw new KeyManagementError("KMS=environment wraps and opens nothing", false);
+  throw new KeyManagementError("KMS=environment cannot wrap or unwrap keys", false);
 }
 
-// A server that restarts or elects a leader is back within seconds; past these the supervisor should see the process
-// fail.
+// A server that restarts or elects a leader is back within seconds. After these tries the supervisor should see the
+// process fail.
 const triesMax = 5;
 const pauseMs = 500;
 
-/** @param firstPauseMs the pauses after it are each twice as long */
+/** @param firstPauseMs each later pause is twice as long */
 export async function tryAgain<T>(call: () => Promise<T>, firstPauseMs = pauseMs): Promise<T> {
   for (let tries = 1; ; tries++) {
     try {
@@ -59,10 +57,10 @@ export async function tryAgain<T>(call: () => Promise<T>, firstPauseMs = pauseMs
   }
 }
 
-// Vault's transit engine, or OpenBao's, by its HTTP API: keeps the key around our keys and never gives it away. What it
-// answers beside the one expected field is not repeated anywhere, and what it is told is in no error.
+// Vault's (or OpenBao's) transit engine over HTTP. Responses are not repeated anywhere except for the expected field,
+// and no error contains a request.
 
-/** As its settings are named. */
+/** Options have the names of their settings. */
 export interface VaultOptions {
   readonly VAULT_ADDR?: string | undefined;
   readonly VAULT_CACERT?: string | undefined;
@@ -75,11 +73,10 @@ export interface VaultOptions {
   readonly VAULT_TRANSIT_KEY?: string | undefined;
 }
 
-// A healthy server answers within milliseconds; with a login and five tries a start is told within a minute that there
-// is none.
+// A healthy server answers within milliseconds. With a login and five tries, a start fails within a minute.
 const connectMsMax = 2_000;
 const callMsMax = 5_000;
-// A key and its envelope are some hundred bytes.
+// A key and its envelope are a few hundred bytes.
 const answerBytesMax = 65_536;
 const keyBytes = 32;
 const headerForm = /^[\x21-\x7e]{1,8192}$/;
@@ -108,7 +105,7 @@ export class VaultTransit implements KeyManagement {
   async unwrap(wrapped: string): Promise<Buffer> {
     const { plaintext } = await this.#transit("decrypt", { ciphertext: wrapped });
     const key = typeof plaintext === "string" ? Buffer.from(plaintext, "base64") : Buffer.alloc(0);
-    if (key.length !== keyBytes) throw this.#problem("opened something that is no key of 32 bytes");
+    if (key.length !== keyBytes) throw this.#problem("decrypted something other than a 32-byte key");
     return key;
   }
 
@@ -122,7 +119,7 @@ export class VaultTransit implements KeyManagement {
 
   #wrapped({ ciphertext }: Fields): string {
     if (isWrapped(ciphertext)) return ciphertext;
-    throw this.#problem("answered something else than a wrapped key");
+    throw this.#problem("returned something other than a wrapped key");
   }
 
   async #transit(verb: "encrypt" | "decrypt" | "rewrap", body: Fields): Promise<Fields> {
@@ -131,12 +128,12 @@ export class VaultTransit implements KeyManagement {
     return fieldOf(await this.#post(`${mount}/${verb}/${encodeURIComponent(key)}`, body, this.#token), "data");
   }
 
-  /** By the pod's own token, which Vault has Kubernetes review. */
+  /** Logs in with the pod's own token, which Vault verifies at Kubernetes. */
   async #logIn(): Promise<string> {
     const { VAULT_KUBERNETES_MOUNT: mount, VAULT_KUBERNETES_ROLE: role, VAULT_KUBERNETES_JWT: jwt } = this.#options;
     const { client_token: token } = fieldOf(await this.#post(`auth/${mount}/login`, { role, jwt }), "auth");
     if (typeof token !== "string" || !headerForm.test(token))
-      throw this.#problem("answered something else than a token");
+      throw this.#problem("returned something other than a token");
     return token;
   }
 
@@ -168,9 +165,8 @@ export class VaultTransit implements KeyManagement {
       const answer = await request(url, { method: "POST", dispatcher: this.#agent, headers, body, signal });
       return { statusCode: answer.statusCode, text: await answer.body.text() };
     } catch (error) {
-      const code =
-        error instanceof Error && "code" in error && typeof error.code === "string" ? ` (${error.code})` : "";
-      throw this.#problem(`does not answer${code}`, true);
+      const code = errorCode(error);
+      throw this.#problem(`does not answer${code && ` (${code})`}`, true);
     }
   }
 
@@ -181,7 +177,7 @@ export class VaultTransit implements KeyManagement {
 
 type Fields = Readonly<Record<string, unknown>>;
 
-/** Empty for what is no object: it then lacks whatever is looked for. */
+/** Anything that is not an object is read as empty. */
 function parsed(text: string): Fields {
   try {
     const value: unknown = JSON.parse(text);
@@ -196,7 +192,7 @@ function fieldOf(answer: Fields, name: string): Fields {
   return typeof field === "object" && field !== null ? { ...field } : {};
 }
 
-/** A server that is sealed, starts, elects a leader or has too much to do may answer better in a moment. */
+/** A server that is sealed, starting, electing a leader or overloaded may answer later. */
 function isPassing(status: number): boolean {
   return status >= 500 || status === 429 || status === 412;
 }

@@ -1,4 +1,3 @@
-// Keys from settings: old forms stay what they were, a list has distinct ids, and nothing of a key is in a refusal.
 import assert from "node:assert/strict";
 import { randomBytes } from "node:crypto";
 import { suite } from "../../../test/harness/suite.ts";
@@ -8,7 +7,7 @@ const test = suite("keys in settings");
 const [a, b] = [randomBytes(32), randomBytes(32)];
 const text = (key: Buffer) => key.toString("base64");
 
-test("a hash key as it was before there were several is the one without a name", () => {
+test("a single hash key without a name stays valid", () => {
   assert.deepEqual([...hashKeys.parse(text(a))], [["", a]]);
   assert.deepEqual(
     [...hashKeys.parse(`h2:${text(b)}, ${text(a)}`)],
@@ -19,14 +18,14 @@ test("a hash key as it was before there were several is the one without a name",
   );
 });
 
-test("at most four hash keys recognise, so that a look-up stays bounded", () => {
+test("allows at most four hash keys, which bounds a lookup", () => {
   const ring = (count: number) => Array.from({ length: count }, (_, i) => `h${i}:${text(randomBytes(32))}`).join();
   assert.equal(hashKeys.parse(ring(4)).size, 4);
   assert.throws(() => hashKeys.parse(ring(5)), /at most 4/);
   assert.equal(encryptionKeys.parse(ring(5)).size, 5);
 });
 
-test("a key that is no key, an id twice, two keys without a name and a nameless encryption key are refused without being told", () => {
+test("refuses an invalid key, a repeated id, two keys without a name and an unnamed encryption key without printing them", () => {
   for (const [setting, raw] of [
     [hashKeys, `h1:${text(a)},h1:${text(b)}`],
     [hashKeys, `${text(a)},${text(b)}`],
@@ -46,7 +45,7 @@ test("a key that is no key, an id twice, two keys without a name and a nameless 
   }
 });
 
-test("a comma that was forgotten loses no key: what is not exactly one key is refused", () => {
+test("refuses two keys with a missing comma", () => {
   for (const raw of [
     `h1:${text(a)}\nh2:${text(b)}`,
     `h1:${text(a)} h2:${text(b)}`,
@@ -68,7 +67,7 @@ test("a comma that was forgotten loses no key: what is not exactly one key is re
   }
 });
 
-test("a wrapped key stands where a key does, with a name or as the hash key without one, and nothing else passes for it", () => {
+test("accepts a wrapped key in place of a key, and no other text", () => {
   const wrapped = "vault:v12:c2Vj+/Jl";
   assert.deepEqual(
     [...encryptionKeys.parse(`k2:${wrapped},k1:${text(a)}`)],

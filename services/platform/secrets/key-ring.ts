@@ -1,15 +1,14 @@
-// Keys as they are given in settings: `id:base64(32 bytes)`, comma-separated. The first is used for what is new, every
-// one for what is there, so that a key is replaced in steps and without a stop. A key may be given wrapped, as a key
-// management service wrote it.
-/** Keys by their name, the first one first. */
+// Key rings in settings: `id:base64(32 bytes)`, comma-separated. The first key is used for new values, all keys for
+// existing ones, so a key is replaced in steps without downtime. A key may be wrapped by a key management service.
+/** Keys by name, the current one first. */
 export type KeyRing = ReadonlyMap<string, Buffer>;
 
-/** The same as they are given: bytes, or the text of a wrapped key. */
+/** Keys as configured: bytes, or the text of a wrapped key. */
 export type ConfiguredKeys = ReadonlyMap<string, Buffer | string>;
 
 const wrappedForm = /^vault:v\d{1,10}:[A-Za-z0-9+/]{1,1000}={0,2}$/;
 
-/** What Vault's transit engine writes. It has colons, which base64 has not, so that it is no other form with a name. */
+/** The format of Vault's transit engine. Its colons distinguish it from base64. */
 export function isWrapped(key: unknown): key is string {
   return typeof key === "string" && wrappedForm.test(key);
 }
@@ -17,26 +16,21 @@ export function isWrapped(key: unknown): key is string {
 const keyLength = 32;
 
 /**
- * A key of 32 bytes as `openssl rand -base64 32` writes it; undefined: the text is anything else. Node's reader of
- * base64 ends at the first `=` and passes over what it does not know, so that of two keys with a forgotten comma
- * between them one would be lost unseen.
+ * A 32-byte key as `openssl rand -base64 32` prints it, or undefined. Node's base64 decoder stops at the first `=` and
+ * ignores unknown characters, so a missing comma would silently drop a key.
  */
 export function keyOf(text: string): Buffer | undefined {
   const key = Buffer.from(text, "base64");
   return key.length === keyLength && key.toString("base64") === text ? key : undefined;
 }
 
-// One that is used and the ones before it. Each costs a hash at every look-up, and nobody should carry old keys on for
-// ever.
+// The current key and earlier ones. Each costs a hash per lookup, and old keys should not be kept permanently.
 const hashKeysMax = 4;
 
-/** The first one encrypts, every one decrypts. */
+/** The first key encrypts, all decrypt. */
 export const encryptionKeys = { parse: (raw: string): ConfiguredKeys => parseRing(raw, false) };
 
-/**
- * The first one hashes, every one recognises. One of them may come without a name, as the first key of every
- * installation did: it is then known as the one without a name.
- */
+/** The first key hashes, all match. One key may have no name, as in every first installation. */
 export const hashKeys = {
   parse: (raw: string): ConfiguredKeys => {
     const keys = parseRing(raw, true);
@@ -63,7 +57,7 @@ function parseRing(raw: string, mayBeNameless: boolean): ConfiguredKeys {
   return keys;
 }
 
-/** One key under two names is no rotation. */
+/** One key under two names is not a rotation. */
 function isAmong(keys: ConfiguredKeys, key: Buffer | string): boolean {
   return [...keys.values()].some((known) => String(known) === String(key));
 }

@@ -1,11 +1,10 @@
-// A small file whose content may change while the process runs: tokens that are rotated, mounted secrets that are
-// renewed. It is looked at when it is asked for, at most once a second; content that cannot be used is reported and the
-// last good one stays.
+// A small file that may change at runtime, such as a rotated token or a mounted secret. It is checked on access, at
+// most once a second; invalid content is reported and the last good content stays in use.
 import { readFileSync, statSync } from "node:fs";
 
-// How late a change is seen. Looking costs microseconds.
+// Delay until a change is seen. A check costs microseconds.
 const checkEveryMs = 1_000;
-// A stranger who sends junk must not make us read the file at every call.
+// Junk from an unknown caller must not cause a read per call.
 const hurryEveryMs = 100;
 
 export class LiveFile<T> {
@@ -16,8 +15,8 @@ export class LiveFile<T> {
   #checkedAt: number;
 
   /**
-   * @param parse throws a short reason ("must …") that repeats nothing of the text.
-   * @throws when the file cannot be read or parsed now.
+   * @param parse throws a short reason ("must …") without repeating the text
+   * @throws when the file cannot be read or parsed now
    */
   constructor(path: string, parse: (text: string) => T) {
     this.#path = path;
@@ -27,7 +26,7 @@ export class LiveFile<T> {
     this.#value = parse(this.#read());
   }
 
-  /** Why the newest content is not used; undefined: it is. */
+  /** Why the newest content is not used; undefined if it is. */
   problem: string | undefined;
 
   get value(): T {

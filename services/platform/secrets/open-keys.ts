@@ -1,5 +1,5 @@
-// Keys that are given wrapped: a process has them opened once, at its start, by whoever keeps the key around them, and
-// then holds them itself. Without that it does not start; what runs goes on.
+// Opens wrapped keys once at start by the key management service. Without it a process does not start; running
+// processes keep their keys.
 import {
   ConfigError,
   type ConfigValues,
@@ -13,7 +13,7 @@ import { certificateFile } from "./certificate-file.ts";
 import { environment, type KeyManagement, KeyManagementError, tryAgain, VaultTransit } from "./key-management.ts";
 import { type ConfiguredKeys, isWrapped, type KeyRing } from "./key-ring.ts";
 
-/** A token: one word that fits into a header. */
+/** One word that fits into a header. */
 const token: Setting<string> = {
   parse: (raw) => {
     if (!/^[\x21-\x7e]{1,8192}$/.test(raw)) throw new Error("must be one line without spaces");
@@ -21,7 +21,7 @@ const token: Setting<string> = {
   },
 };
 
-/** A path of names, as Vault's mounts and keys have it. */
+/** A path as in Vault's mounts and keys. */
 const mountPath: Setting<string> = {
   parse: (raw) => {
     const names = raw.split("/");
@@ -32,15 +32,15 @@ const mountPath: Setting<string> = {
   },
 };
 
-/** Who opens keys that are given wrapped, and how it is reached. */
+/** The key management service and how to reach it. */
 export const keyManagementSettings = {
-  /** `environment`: nobody, keys are given as they are. */
+  /** `environment`: keys are configured in plain text. */
   KMS: withDefault(oneOf("environment", "vault-transit"), "environment"),
   VAULT_ADDR: optional(url("https", "http")),
-  /** Who vouches for it; absent: the authorities that Node knows. */
+  /** CA file; absent for Node's own list. */
   VAULT_CACERT: optional(certificateFile),
   VAULT_NAMESPACE: optional(mountPath),
-  /** Either this, or the role and the pod's own token that it logs in with. */
+  /** Set this, or the role with the pod's own token. */
   VAULT_TOKEN: optional(token),
   VAULT_KUBERNETES_ROLE: optional(mountPath),
   VAULT_KUBERNETES_JWT: optional(token),
@@ -55,9 +55,9 @@ export type OpenedConfig<C> = Omit<C, keyof Settings | (typeof ringNames)[number
 };
 
 /**
- * The settings with their wrapped keys opened, one call for each.
+ * Opens the wrapped keys of the settings, one call each.
  * @param firstPauseMs between tries; for tests
- * @throws ConfigError that says in a line for each key why it cannot be opened, or that the keys are not fit
+ * @throws ConfigError with one line per key that cannot be opened, or when keys repeat
  */
 export async function withOpenKeys<C extends Settings & { readonly ENCRYPTION_KEYS: ConfiguredKeys }>(
   config: C,
@@ -72,7 +72,7 @@ export async function withOpenKeys<C extends Settings & { readonly ENCRYPTION_KE
     }
     const keys = Object.values(opened).flatMap((ring) => [...ring.values()].map(String));
     if (ringNames.some((name) => hasWrapped(Reflect.get(config, name))) && new Set(keys).size < keys.length) {
-      throw new ConfigError("ENCRYPTION_KEYS and HASH_KEY must be different keys, also when they are opened");
+      throw new ConfigError("ENCRYPTION_KEYS and HASH_KEY must be different keys, also after unwrapping");
     }
     return { ...config, ...opened } as OpenedConfig<C>;
   } finally {
@@ -100,14 +100,11 @@ async function openRing(
 
 type Settings = ConfigValues<typeof keyManagementSettings>;
 
-/**
- * Settings that belong together and do not fit; a line each. Those that a program does not have, or that cannot be
- * read, are absent.
- */
+/** Settings that contradict each other, one line each. Settings that are absent or unreadable are ignored. */
 export function keyManagementProblems(values: Readonly<Record<string, unknown>>): string[] {
   if (values.KMS !== "vault-transit") {
     const wrapped = ringNames.filter((name) => hasWrapped(values[name]));
-    return wrapped.map((name) => `${name} has a wrapped key: KMS must say who opens it`);
+    return wrapped.map((name) => `${name} has a wrapped key: KMS must name the service that unwraps it`);
   }
   const missing = (["VAULT_ADDR", "VAULT_TRANSIT_KEY"] as const).filter((name) => values[name] === undefined);
   const logins = [values.VAULT_TOKEN, values.VAULT_KUBERNETES_ROLE].filter((each) => each !== undefined).length;
@@ -125,7 +122,7 @@ function hasWrapped(ring: unknown): boolean {
   return ring instanceof Map && [...ring.values()].some(isWrapped);
 }
 
-/** Who keeps the key around our keys. @throws ConfigError */
+/** @throws ConfigError */
 export function keyManagementOf(settings: Settings): KeyManagement {
   const problems = keyManagementProblems(settings);
   if (problems.length > 0) throw new ConfigError(problems.join("\n"));

@@ -1,4 +1,3 @@
-// Secrets at rest and in comparisons.
 import assert from "node:assert/strict";
 import { randomBytes } from "node:crypto";
 import { suite } from "../../../test/harness/suite.ts";
@@ -7,7 +6,7 @@ import { sameSecret, Vault } from "./vault.ts";
 const test = suite("secrets");
 const [a, b] = [randomBytes(32), randomBytes(32)];
 
-test("what one key encrypted, a ring that has it decrypts, also after rotation", () => {
+test("a ring decrypts values of all its keys, also after rotation", () => {
   const sealed = new Vault(new Map([["a", a]])).encrypt("whsec_1", "endpoint:whk_1");
   const rotated = new Vault(
     new Map([
@@ -37,7 +36,7 @@ test("the same secret encrypts to different bytes each time", () => {
   assert.notDeepEqual(vault.encrypt("x", "c"), vault.encrypt("x", "c"));
 });
 
-test("comparison tells equal from different, whatever the length", () => {
+test("compares secrets of any length", () => {
   assert.equal(sameSecret("abc", "abc"), true);
   assert.equal(sameSecret("abc", "abd"), false);
   assert.equal(sameSecret("abc", "ab"), false);

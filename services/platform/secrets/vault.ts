@@ -1,4 +1,4 @@
-// Secrets: how they are made, compared and kept at rest (docs/contract.md §3).
+// Creating, comparing and encrypting secrets (docs/contract.md §3).
 import {
   createCipheriv,
   createDecipheriv,
@@ -10,9 +10,9 @@ import {
 } from "node:crypto";
 import type { KeyRing } from "./key-ring.ts";
 
-/** Encrypts and decrypts small secrets with AES-256-GCM under named keys; the first key encrypts, all decrypt. */
+/** Encrypts small secrets with AES-256-GCM under named keys; the first key encrypts, all decrypt. */
 export class Vault {
-  // Made once: node:crypto makes an object of a key's bytes anew for each use, which costs more than the encryption.
+  // Created once: node:crypto would import the key's bytes on each use, which costs more than the encryption.
   readonly #keys: ReadonlyMap<string, KeyObject>;
   readonly #current: string;
 
@@ -23,19 +23,18 @@ export class Vault {
     this.#current = current;
   }
 
-  /** Name of the key that encrypts; a ciphertext begins with the name of its key. */
+  /** A ciphertext starts with the name of its key. */
   get currentKeyId(): string {
     return this.#current;
   }
 
-  /** Names of all keys. */
   get keyIds(): ReadonlySet<string> {
     return new Set(this.#keys.keys());
   }
 
   /**
-   * Ciphertext as `length of key id, key id, nonce (12), tag (16), data`. `context` names what the secret belongs to
-   * (say `endpoint:whk_…`): a ciphertext copied to another row does not decrypt there.
+   * Format: `length of key id, key id, nonce (12), tag (16), data`. `context` names the secret's owner (such as
+   * `endpoint:whk_…`): a ciphertext copied to another row does not decrypt.
    */
   encrypt(plain: string | Uint8Array, context: string): Buffer {
     const id = Buffer.from(this.#current);
@@ -46,7 +45,7 @@ export class Vault {
     return Buffer.concat([Buffer.of(id.length), id, nonce, cipher.getAuthTag(), data]);
   }
 
-  /** The plaintext. Throws when the key is unknown, the context differs or the bytes were changed. */
+  /** @throws when the key is unknown, the context differs or the bytes were changed */
   decrypt(sealed: Uint8Array, context: string): Buffer {
     const bytes = Buffer.from(sealed);
     const id = keyIdOf(bytes);
@@ -66,12 +65,12 @@ export class Vault {
   }
 }
 
-/** Name of the key that sealed it. */
+/** Name of the key that encrypted the value. */
 export function keyIdOf(sealed: Buffer): string {
   return sealed.toString("utf8", 1, 1 + (sealed[0] ?? 0));
 }
 
-/** Compares in constant time; texts of different length differ at once, which tells nothing secret. */
+/** Constant time; texts of different length differ at once, which reveals no secret. */
 export function sameSecret(a: string | Uint8Array, b: string | Uint8Array): boolean {
   const left = Buffer.from(a);
   const right = Buffer.from(b);
@@ -83,13 +82,12 @@ export function randomToken(bytes: number): string {
   return randomBytes(bytes).toString("base64url");
 }
 
-// What is stored instead of a secret that only has to be recognised: its HMAC under the service's hash keys. The first
-// key hashes, all recognise, so that a key can be replaced while what it hashed is still in use; whoever recognises a
-// secret under an older key stores it again under the first.
+// HMACs of secrets that only need to be recognised. The first key hashes and all keys match, so a key can be replaced
+// while its hashes are in use. Code that recognises a secret under an older key stores it under the first.
 
-/** What stands in the database for a secret. */
+/** The stored form of a secret. */
 export interface KeyedHash {
-  /** Which of the hash keys; empty: the one without a name. */
+  /** Name of the hash key; empty for the key without a name. */
   readonly keyId: string;
   readonly hash: Buffer;
 }
@@ -97,7 +95,7 @@ export interface KeyedHash {
 export class HashKeys {
   readonly #keys: readonly KeyObject[];
   readonly #current: KeyObject;
-  /** Name of the key that hashes. */
+  /** Name of the current key. */
   readonly currentId: string;
 
   constructor(keys: ReadonlyMap<string, Buffer>) {
@@ -109,15 +107,12 @@ export class HashKeys {
     this.#current = current;
   }
 
-  /** Under the first key: what to store. */
+  /** Hash under the current key, to store. */
   hash(secret: string): KeyedHash {
     return { keyId: this.currentId, hash: hashUnder(this.#current, secret) };
   }
 
-  /**
-   * Under each key, the first one first: what may be stored of the secret, or of anything else that is looked up by its
-   * hash.
-   */
+  /** Hashes under each key, the current one first, to look up. */
   hashes(secret: string): Buffer[] {
     return this.#keys.map((key) => hashUnder(key, secret));
   }

@@ -1,5 +1,5 @@
-// Which encryption keys a database was used with: since when each encrypts, and whether the configured ones open what
-// it holds.
+// Encryption keys that a database was used with: since when each encrypts, and whether the configured keys decrypt its
+// data.
 import { parseTime, type Sql } from "#platform/database/database.ts";
 import { keyIdOf, type Vault } from "#platform/secrets/vault.ts";
 import { type Source, sealedColumns } from "../../services.ts";
@@ -10,12 +10,11 @@ export interface KeyAge {
   readonly seconds: number;
 }
 
-/** Records the key that encrypts, unless it is known. */
 export async function recordKey(sql: Sql, keyId: string): Promise<void> {
   await sql.rows("insert into encryption_counts (key_id, encryptions) values ($1, 0) on conflict do nothing", [keyId]);
 }
 
-/** Of each key that ever encrypted here, by its id. */
+/** Every key that has encrypted here, by its id. */
 export async function readKeyAges(sql: Sql): Promise<Map<string, KeyAge>> {
   const rows = await sql.rows<{ key_id: string; first_used_at: string; seconds: number }>(
     `select key_id, first_used_at, extract(epoch from now() - first_used_at)::float8 as seconds
@@ -26,12 +25,12 @@ export async function readKeyAges(sql: Sql): Promise<Map<string, KeyAge>> {
   );
 }
 
-/** A start reads at most so many rows of a column to find a value, since most rows of some tables have none. */
+/** Rows that a start reads at most to find an encrypted value; in some tables most rows have none. */
 const rowsRead = 1_000;
 
 /**
- * Why the keys are not those of this database; undefined: they open what it holds, or it holds nothing yet. A key that
- * was made again under an old name would seal new secrets and leave every earlier one unreadable.
+ * Why the keys are not this database's; undefined when they decrypt its data or it has none. A new key under an old
+ * name would encrypt new secrets and leave all earlier ones unreadable.
  */
 export async function foreignKeyOf(
   sql: Sql,
@@ -54,9 +53,9 @@ export async function foreignKeyOf(
       vault.decrypt(row.value, row.context);
       return undefined;
     } catch {
-      return `key ${id} does not open what this database holds (${table}.${column}): another key has its name`;
+      return `key ${id} does not open what this database holds (${table}.${column}): a different key has its name`;
     }
   }
   if (unknown.size === 0) return undefined;
-  return `this database is sealed under ${[...unknown].join(", ")}, and none of the given keys has that name`;
+  return `this database is sealed under ${[...unknown].join(", ")}, and none of the configured keys has that name`;
 }

@@ -1,5 +1,5 @@
-// status.v1 of a service: its schema, its outbox and its stream, the jobs of the process that answers, and what is
-// known of an event, for operators. Answers from what it can reach within a moment.
+// Operator RPCs of every service: status (schema, outbox, stream, jobs, one event's history), replay of events,
+// and recovery. Answers come within a moment, from what is reachable.
 import { hostname } from "node:os";
 import { fromBinary } from "@bufbuild/protobuf";
 import { timestampDate, timestampFromDate } from "@bufbuild/protobuf/wkt";
@@ -26,17 +26,16 @@ import {
   beginRecovery,
   endRecovery,
   type LostEvent,
+  listRecoveryActions,
   missingEvents,
-  noteAct,
   type OwnEvent,
   readFence,
-  recoveryActs,
+  recordAction,
   serverOf,
   takeBackEvents,
 } from "./recovery-store.ts";
 import type { StateSources } from "./state-metrics.ts";
 
-/** The services that every process of ours serves to operators. */
 export function operatorRpc(sources: StateSources, recovery: Recovery): readonly RpcService[] {
   return [
     defineRpc(StatusService, statusRpc(sources)),
@@ -45,7 +44,6 @@ export function operatorRpc(sources: StateSources, recovery: Recovery): readonly
   ];
 }
 
-/** The methods of StatusService. */
 export function statusRpc({ service, db, bus, watch }: StateSources): ServiceImpl<typeof StatusService> {
   return {
     getStatus: async () => {
@@ -101,8 +99,7 @@ function streamOf({ stream, consumers }: StreamState) {
   };
 }
 
-// What a service's database knows of one event: its own announcement, and which of its consumers have taken it in. By
-// unique keys alone.
+// A service's knowledge of one event by unique keys: its own announcement, and the consumers that applied it.
 
 /** @param eventId of any service's event */
 export async function readEventStory(sql: Sql, eventId: string) {
@@ -118,7 +115,7 @@ async function announcedEvent(sql: Sql, eventId: string) {
     stream_seq: string | null;
   }>("select body, created_at, published_at, stream_seq from outbox where event_id = $1", [eventId]);
   if (!row) return undefined;
-  // Attributes stay here: some hold what people wrote.
+  // Attributes are omitted: some contain text typed by people.
   const { type, merchantId, objectId, status, actor, requestId, occurredAt } = fromBinary(EventSchema, row.body);
   const published = parseTime(row.published_at);
   return {
@@ -130,7 +127,7 @@ async function announcedEvent(sql: Sql, eventId: string) {
   };
 }
 
-/** The key begins with the consumer, so each that there is is named. */
+/** The inbox's key starts with the consumer, so all consumers are listed. */
 const consumers = [...new Set(Object.values(durableConsumers).map(({ name }) => name))];
 
 async function consumersOf(sql: Sql, eventId: string) {
@@ -141,10 +138,9 @@ async function consumersOf(sql: Sql, eventId: string) {
   return rows.map(({ consumer, received_at }) => ({ consumer, at: timestampFromDate(parseTime(received_at)) }));
 }
 
-// events.v1.ReplayService of a service: what it published goes out again, from its outbox. Announces
-// `events.replay_requested` (attributes `since`, `until`, `operator`) first, which the audit log takes in.
+// events.v1.ReplayService: resends published events from the outbox. It first announces `events.replay_requested`
+// (attributes `since`, `until`, `operator`) for the audit log.
 
-/** The method of ReplayService. */
 export function replayRpc({ service, db, bus }: StateSources): ServiceImpl<typeof ReplayService> {
   const outbox = new Outbox({ namespace: bus.namespace, source: service });
   return {
@@ -165,7 +161,7 @@ export function replayRpc({ service, db, bus }: StateSources): ServiceImpl<typeo
   };
 }
 
-// The operators' door to a service's recovery: every method of status.v1.RecoveryService, in its order.
+// status.v1.RecoveryService, in proto order.
 
 const actsMax = 100;
 const lostPageMax = 500;
@@ -180,7 +176,7 @@ export function recoveryRpc(
       const [{ why, since }, { events, left, taken: restored }, acts] = await Promise.all([
         readFence(db),
         missingEvents(db, limit),
-        recoveryActs(db, actsMax),
+        listRecoveryActions(db, actsMax),
       ]);
       return {
         service,
@@ -200,7 +196,7 @@ export function recoveryRpc(
     takeBackEvents: async ({ operator }) => {
       const restored = await db.transaction(async (tx) => {
         const count = await takeBackEvents(tx);
-        if (count > 0) await noteAct(tx, { act: "events_taken_back", operator, note: `${count} events` });
+        if (count > 0) await recordAction(tx, { act: "events_taken_back", operator, note: `${count} events` });
         return count;
       });
       const { left } = await missingEvents(db, 0);

@@ -1,4 +1,3 @@
-// Production mode: everything that must not be there is named at once, and never its value.
 import assert from "node:assert/strict";
 import { randomBytes } from "node:crypto";
 import { ConfigError, oneOf, optional, text, url, withDefault } from "#platform/process/config.ts";
@@ -36,7 +35,7 @@ const good = {
   ENCRYPTION_KEYS: `k2:${second},k1:${third}`,
 };
 
-/** The names in the refusal, in its order. */
+/** Names in the error, in order. */
 function refused(change: Record<string, string>): string[] {
   try {
     readProductionConfig(settings, { ...good, ...change });
@@ -62,13 +61,13 @@ const worst = {
   ENCRYPTION_KEYS: `k1:${zero}`,
 };
 
-test("what is safe is read, and everything that is not is named at once, also beside what is malformed", () => {
+test("accepts safe settings, and names every unsafe and malformed one together", () => {
   assert.deepEqual(refused({}), []);
   const named = refused({ ...worst, SIMULATOR_PUBLIC_URL: "ftp://x" });
   assert.deepEqual([...new Set(named)].sort(), [...Object.keys(worst), "SIMULATOR_PUBLIC_URL"].sort());
 });
 
-test("outside production nothing of it is refused", () => {
+test("accepts unsafe settings outside production", () => {
   for (const NODE_ENV of ["development", "test", ""]) assert.deepEqual(refused({ ...worst, NODE_ENV }), []);
 });
 
@@ -94,14 +93,14 @@ for (const [what, change] of [
   test(`production refuses ${what}`, () => assert.deepEqual(refused(change), Object.keys(change)));
 }
 
-test("what belongs to a key management service is asked for, in every mode and beside everything else", () => {
+test("requires the settings of a key management service in every mode", () => {
   const wanted = ["VAULT_ADDR", "VAULT_TRANSIT_KEY", "VAULT_TOKEN"];
   assert.deepEqual(refused({ KMS: "vault-transit", RATE_LIMIT: "off" }), [...wanted, "RATE_LIMIT"]);
   assert.deepEqual(refused({ KMS: "vault-transit", NODE_ENV: "test" }), wanted);
   assert.deepEqual(refused({ HASH_KEY: "vault:v1:c2Vj" }), ["HASH_KEY"]);
 });
 
-test("what a mesh or a closed network stands in for is let through by name, and nothing else with it", () => {
+test("accepts what a mesh or private network replaces, by name only", () => {
   const excuses = {
     ALLOW_PLAIN_NATS: "behind-mesh",
     ALLOW_PLAIN_DATABASE: "private-network",
@@ -119,7 +118,7 @@ test("what a mesh or a closed network stands in for is let through by name, and 
     const { [name]: _, ...others } = excuses;
     assert.ok(refused({ ...worst, ...others }).includes(setting), name);
   }
-  assert.deepEqual(refused({ ALLOW_PLAIN_NATS: "yes" }), ["ALLOW_PLAIN_NATS"], "an excuse says what it is");
+  assert.deepEqual(refused({ ALLOW_PLAIN_NATS: "yes" }), ["ALLOW_PLAIN_NATS"], "an excuse has a fixed value");
 });
 
 test.run();

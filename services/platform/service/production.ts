@@ -1,6 +1,5 @@
-// What production mode (NODE_ENV=production) refuses at the start, named all at once: what is left of a trial, and what
-// would let somebody on the network read or change money. Where something else stands in for it, a setting of its own
-// says what; the rest has no excuse.
+// Checks of production mode (NODE_ENV=production) at the start, reported together: leftovers of a trial, and settings
+// that would let others on the network read or change money. ALLOW_… settings state what replaces TLS.
 import {
   ConfigError,
   type ConfigValues,
@@ -14,10 +13,9 @@ import { keyManagementProblems } from "#platform/secrets/open-keys.ts";
 type Values = Readonly<Record<string, unknown>>;
 
 /**
- * Reads the settings of a program that works with money.
- * @param refuse what this program refuses besides, in production mode; settings that are missing or malformed are
- * absent
- * @throws ConfigError that names everything that is missing, malformed or refused
+ * Reads the settings of a program that handles money.
+ * @param refuse further production checks of this program; missing and malformed settings are absent
+ * @throws ConfigError with everything missing, malformed or refused
  */
 export function readProductionConfig<S extends Record<string, Setting<unknown>>>(
   settings: S,
@@ -35,53 +33,52 @@ export function readProductionConfig<S extends Record<string, Setting<unknown>>>
 export function findProductionProblems(values: Values, env: Environment): readonly string[] {
   const refused: string[] = [];
   if (env.NODE_TLS_REJECT_UNAUTHORIZED === "0") {
-    refused.push("NODE_TLS_REJECT_UNAUTHORIZED must not be 0 in production: it believes every server");
+    refused.push("NODE_TLS_REJECT_UNAUTHORIZED must not be 0 in production: it accepts every certificate");
   }
   if (values.RATE_LIMIT === "off") refused.push("RATE_LIMIT must not be off in production");
   if (values.LOCAL_STACK === "on") refused.push("LOCAL_STACK must not be on in production: /docs would ask for keys");
   for (const [name, value] of Object.entries(values)) {
     if (typeof value !== "string") continue;
     if (name === "NATS_URL" && !value.startsWith("tls:") && !values.ALLOW_PLAIN_NATS) {
-      refused.push("NATS_URL must begin with tls:// in production, or ALLOW_PLAIN_NATS must say what stands in for it");
+      refused.push("NATS_URL must begin with tls:// in production, or ALLOW_PLAIN_NATS must name the replacement");
     }
     if (name === "VAULT_ADDR" && !value.startsWith("https:")) {
-      refused.push("VAULT_ADDR must begin with https:// in production: it is told keys");
+      refused.push("VAULT_ADDR must begin with https:// in production: keys are sent to it");
     }
     if (name.endsWith("DATABASE_URL") && !hasTls(value) && !values.ALLOW_PLAIN_DATABASE) {
       refused.push(
-        `${name} must have sslmode=verify-full in production, or ALLOW_PLAIN_DATABASE must say what stands in for it`,
+        `${name} must have sslmode=verify-full in production, or ALLOW_PLAIN_DATABASE must name the replacement`,
       );
     }
     if (browsersOrigins.includes(name) && isLoopback(value) && !values.ALLOW_LOOPBACK_ORIGIN) {
       refused.push(
-        `${name} must not be an address of the browser's own machine in production, unless ALLOW_LOOPBACK_ORIGIN says why`,
+        `${name} must not be an address of the browser's own machine in production, unless ALLOW_LOOPBACK_ORIGIN gives the reason`,
       );
     }
   }
-  return [...refused, ...namelessness(values), ...keyProblems(values)];
+  return [...refused, ...authenticationProblems(values), ...keyProblems(values)];
 }
 
-/**
- * A broker that lets anybody in, and events that anybody could have written. Settings that a program does not have are
- * absent.
- */
-function namelessness(values: Values): readonly string[] {
+/** A broker without authentication, and events without proof of their source. Settings of other programs are absent. */
+function authenticationProblems(values: Values): readonly string[] {
   const isUnset = (name: string) => name in values && values[name] === undefined;
   const hasLogin = typeof values.NATS_URL === "string" && new URL(values.NATS_URL).username !== "";
   return [
     ...(isUnset("EVENT_KEYS_FILE")
-      ? ["EVENT_KEYS_FILE must be set in production: without it every event is believed"]
+      ? ["EVENT_KEYS_FILE must be set in production: without it events are not verified"]
       : []),
     ...(isUnset("NATS_NKEY_FILE") && !hasLogin
-      ? ["NATS_NKEY_FILE must be set in production, or NATS_URL must have a login: the broker has to know who this is"]
+      ? [
+          "NATS_NKEY_FILE must be set in production, or NATS_URL must contain a login: the broker must authenticate this process",
+        ]
       : []),
   ];
 }
 
-/** Where browsers of buyers, merchants and operators are sent. */
+/** Origins that browsers of buyers, merchants and operators are sent to. */
 const browsersOrigins = ["CHECKOUT_ORIGIN", "SIMULATOR_PUBLIC_URL", "CONSOLE_ORIGIN", "OPERATORS_CONSOLE_ORIGIN"];
 
-/** The modes in which the client refuses a server without TLS. */
+/** Modes in which the client requires TLS. */
 function hasTls(databaseUrl: string): boolean {
   const mode = new URL(databaseUrl).searchParams.get("sslmode") ?? "";
   return ["require", "verify-ca", "verify-full"].includes(mode);
@@ -91,7 +88,7 @@ function isLoopback(origin: string): boolean {
   return /^(localhost|.*\.localhost|127(\.\d+){3}|\[::1\]|0\.0\.0\.0)$/.test(new URL(origin).hostname);
 }
 
-/** Of 32 random bytes about 30 differ; fewer than this many do not in the age of the universe. */
+/** Of 32 random bytes about 30 differ; fewer than this is practically impossible. */
 const differentBytesMin = 16;
 
 function keyProblems({ HASH_KEY, ENCRYPTION_KEYS }: Values): readonly string[] {

@@ -6,7 +6,7 @@ import { ReadRepair } from "./read-repair.ts";
 const test = suite("stale reads");
 const reads = (everyMs: number) => new ReadRepair({ everyMs }, createLog("test", "fatal"));
 
-test("readers of one object share a run, and the next one comes after the pause", async () => {
+test("readers of one object share a run; the next starts after the pause", async () => {
   const stale = reads(60_000);
   let runs = 0;
   const repair = async () => {
@@ -20,13 +20,13 @@ test("readers of one object share a run, and the next one comes after the pause"
   assert.equal(runs, 2);
 });
 
-test("a repair that fails or never ends costs the reader a moment and nothing else", async () => {
+test("a failing or endless repair delays a reader only briefly", async () => {
   const stale = reads(60_000);
   assert.equal(await stale.refresh("pay_1", () => Promise.reject(new Error("no answer"))), false);
   assert.equal(await stale.refresh("pay_2", () => new Promise(() => {})), false);
 });
 
-test("a flood of stale reads is not passed on", async () => {
+test("limits concurrent repairs", async () => {
   const stale = reads(60_000);
   let runs = 0;
   let end = () => {};

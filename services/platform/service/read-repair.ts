@@ -1,6 +1,6 @@
-// Reads that find something stale settle it first, within bounds: one run at a time for each object, at most one in a
-// while, so many at once at most, and no reader waits longer than a moment. What is not done by then goes on behind the
-// answer.
+// Reads refresh stale objects first, within bounds: one run per object at a time and per period, a limited number
+// overall, and a short wait per reader. Unfinished refreshes continue after the answer.
+import { setTimeout as pause } from "node:timers/promises";
 import { LRUCache } from "lru-cache";
 import type { Log } from "#platform/telemetry/log.ts";
 
@@ -9,11 +9,10 @@ export interface ReadRepairLimits {
   readonly everyMs: number;
 }
 
-// A reader notices no more than this; a processor answers within it as a rule.
+// Readers hardly notice this wait; processors usually answer within it.
 const waitMs = 500;
-// Beyond it readers get what is stored: a flood of reads must not become a flood at the processor.
+// Above this, readers get the stored state: many reads must not flood the processor.
 const inFlightMax = 20;
-// Objects that are remembered as asked about.
 const rememberedMax = 10_000;
 
 export class ReadRepair {
@@ -27,22 +26,14 @@ export class ReadRepair {
     this.#log = log;
   }
 
-  /** @param repair may throw; the reader never hears of it. @returns true when it has just been done: read again. */
+  /** @param repair may throw; the reader does not see it @returns true when it has just finished: read again */
   async refresh(id: string, repair: () => Promise<unknown>): Promise<boolean> {
     const run = this.#run(id, repair);
     if (!run) return false;
-    let timer: NodeJS.Timeout | undefined;
-    const late = new Promise<boolean>((resolve) => {
-      timer = setTimeout(resolve, waitMs, false);
-    });
-    try {
-      return await Promise.race([run, late]);
-    } finally {
-      clearTimeout(timer);
-    }
+    return await Promise.race([run, pause(waitMs, false, { ref: false })]);
   }
 
-  /** The run under way for the object, or a new one; undefined: not now. */
+  /** The active run for the object, or a new one; undefined when over the limit. */
   #run(id: string, repair: () => Promise<unknown>): Promise<boolean> | undefined {
     const known = this.#repairs.get(id);
     if (known !== undefined) return known;
@@ -58,7 +49,7 @@ export class ReadRepair {
       await repair();
       return true;
     } catch (error) {
-      this.#log.warn({ err: error, id }, "a stale read was not repaired");
+      this.#log.warn({ err: error, id }, "read repair failed");
       return false;
     } finally {
       this.#underWay -= 1;

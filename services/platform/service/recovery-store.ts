@@ -1,7 +1,8 @@
-// The tables of a recovery: what was compared up to where, what is missing here, who began and ended it.
+// Tables of a recovery: the compared position, the missing events, and who started and ended it.
 import { type Database, parseTime, type Sql, type Tx } from "#platform/database/database.ts";
+import { errorCode } from "#platform/values/unchecked.ts";
 
-/** What a database remembers of itself and of the stream. */
+/** The database's last known server, stream position and recovery. */
 export interface Fence {
   readonly streamCreated: string;
   readonly streamSeq: number;
@@ -10,7 +11,7 @@ export interface Fence {
   readonly since: Date | undefined;
 }
 
-/** An event of ours as the stream has it. */
+/** An event of this service in the stream. */
 export interface OwnEvent {
   readonly id: string;
   readonly streamSeq: number;
@@ -18,7 +19,7 @@ export interface OwnEvent {
   readonly body: Uint8Array;
 }
 
-export interface RecoveryAct {
+export interface RecoveryAction {
   readonly at: Date;
   readonly act: string;
   readonly operator: string;
@@ -33,24 +34,24 @@ export async function readFence(sql: Sql): Promise<Fence> {
     why: RecoveryReason;
     since: string | null;
   }>("select stream_created, stream_seq, server, why, since from recovery");
-  if (!row) throw new Error("the row of recovery is gone");
+  if (!row) throw new Error("recovery has no row");
   const { stream_created: streamCreated, stream_seq, server, why } = row;
   return { streamCreated, streamSeq: Number(stream_seq), server, why, since: parseTime(row.since) ?? undefined };
 }
 
-/** Which server and database this is; empty: we may not ask. */
+/** Identifies server and database; empty without the right to ask. */
 export async function serverOf(sql: Sql): Promise<string> {
   try {
     const [row] = await sql.rows<{ server: string }>("select current_server() as server");
     return row?.server ?? "";
   } catch (error) {
-    const mayNotAsk = error instanceof Error && "code" in error && (error.code === "42501" || error.code === "42883");
-    if (mayNotAsk) return "";
+    // Not allowed, or the function does not exist.
+    if (["42501", "42883"].includes(errorCode(error))) return "";
     throw error;
   }
 }
 
-/** Differs after a restart of the database server, and after a loss in the stream (stream-record.ts). */
+/** Changes after a restart of the database server, and after a loss in the stream (stream-record.ts). */
 export async function readSurroundings(sql: Sql): Promise<string> {
   const [row] = await sql.rows<{ surroundings: string }>(
     "select concat_ws(' ', extract(epoch from pg_postmaster_start_time()), epoch, made_at) as surroundings from event_stream",
@@ -58,7 +59,6 @@ export async function readSurroundings(sql: Sql): Promise<string> {
   return row?.surroundings ?? "";
 }
 
-/** The events that the outbox lacks. */
 export async function unknownToOutbox(sql: Sql, events: readonly OwnEvent[]): Promise<OwnEvent[]> {
   if (events.length === 0) return [];
   const rows = await sql.rows<{ id: string }>(
@@ -69,7 +69,7 @@ export async function unknownToOutbox(sql: Sql, events: readonly OwnEvent[]): Pr
   return events.filter(({ id }) => unknown.has(id));
 }
 
-/** Writes a comparison's result, unless another replica was first. @returns false: compare again. */
+/** Stores a comparison's result unless another replica did first. @returns false: compare again */
 export async function moveFence(
   tx: Tx,
   from: Omit<Fence, "since">,
@@ -97,31 +97,31 @@ export async function moveFence(
   );
   const began = from.why === "" && to.why !== "";
   const ended = from.why !== "" && to.why === "";
-  if (began) await noteAct(tx, { act: "begun", operator: "", note: to.why });
-  if (ended) await noteAct(tx, { act: "ended", operator: "", note: "the broker agrees" });
+  if (began) await recordAction(tx, { act: "begun", operator: "", note: to.why });
+  if (ended) await recordAction(tx, { act: "ended", operator: "", note: "the broker agrees" });
   return true;
 }
 
-export async function noteAct(tx: Tx, { act, operator, note }: Omit<RecoveryAct, "at">): Promise<void> {
+export async function recordAction(tx: Tx, { act, operator, note }: Omit<RecoveryAction, "at">): Promise<void> {
   await tx.rows("insert into recovery_acts (act, operator, note) values ($1, $2, $3)", [act, operator, note]);
 }
 
-/** By an operator's word. @returns false: it was begun before. */
+/** Begun by an operator. @returns false if a recovery is active already */
 export async function beginRecovery(
   db: Database,
   { operator, note }: { operator: string; note: string },
 ): Promise<boolean> {
   return await db.transaction(async (tx) => {
     const begun = await tx.rows("update recovery set why = 'operator', since = now() where why = '' returning why");
-    if (begun.length > 0) await noteAct(tx, { act: "begun", operator, note });
+    if (begun.length > 0) await recordAction(tx, { act: "begun", operator, note });
     return begun.length > 0;
   });
 }
 
 /**
- * By an operator's word, which vouches for the server too.
+ * Ended by an operator, who also confirms the server.
  * @param announce in the same transaction
- * @returns false: there was none.
+ * @returns false without an active recovery
  */
 export async function endRecovery(
   db: Database,
@@ -135,13 +135,12 @@ export async function endRecovery(
       [server],
     );
     if (ended.length === 0) return false;
-    await noteAct(tx, { act: "ended", operator, note });
+    await recordAction(tx, { act: "ended", operator, note });
     await announce(tx);
     return true;
   });
 }
 
-/** What is missing, and the time of the oldest of it in the stream's order. */
 export async function missingEvents(
   sql: Sql,
   limit: number,
@@ -159,10 +158,7 @@ export async function missingEvents(
 
 const takeBackMax = 1_000;
 
-/**
- * Puts a batch of what is missing into the outbox as it was announced, so that whoever asks about it is answered.
- * @returns how many
- */
+/** Restores a batch of missing events to the outbox as announced, so consumers get them confirmed. @returns how many */
 export async function takeBackEvents(tx: Tx): Promise<number> {
   const rows = await tx.rows(
     `with taken as (
@@ -178,8 +174,8 @@ export async function takeBackEvents(tx: Tx): Promise<number> {
   return rows.length;
 }
 
-/** What was done, oldest first. */
-export async function recoveryActs(sql: Sql, limit: number): Promise<RecoveryAct[]> {
+/** Actions, oldest first. */
+export async function listRecoveryActions(sql: Sql, limit: number): Promise<RecoveryAction[]> {
   const rows = await sql.rows<{ at: string; act: string; operator: string; note: string }>(
     "select at, act, operator, note from (select * from recovery_acts order by id desc limit $1) as newest order by id",
     [limit],
@@ -187,19 +183,15 @@ export async function recoveryActs(sql: Sql, limit: number): Promise<RecoveryAct
   return rows.map((row) => ({ ...row, at: parseTime(row.at) }));
 }
 
-/** What the newest recovery found, in its order: an earlier one was ended by somebody. */
+/** Events found by the newest recovery only. */
 const ofThisRecovery = `found_at >= (select coalesce(r.since, (select max(at) from recovery_acts where act = 'begun'), '-infinity') from recovery r)`;
 
-/** A lost event and what became of it. */
 export interface LostEvent extends OwnEvent {
   readonly takenBack: boolean;
   readonly doneAgain: boolean;
 }
 
-/**
- * What was found missing, taken back or not, in the stream's order. @param after the last number of the page before; 0:
- * none
- */
+/** Missing events, restored or not, in stream order. @param after last number of the previous page; 0 for the first */
 export async function announcedSince(sql: Sql, after: bigint, limit: number): Promise<LostEvent[]> {
   const rows = await sql.rows<LostRow & { taken_back: boolean; done_again: boolean }>(
     `select event_id, stream_seq, subject, body, taken_back_at is not null as taken_back, done_again_at is not null as done_again
@@ -209,7 +201,7 @@ export async function announcedSince(sql: Sql, after: bigint, limit: number): Pr
   return rows.map((row) => ({ ...ownEvent(row), takenBack: row.taken_back, doneAgain: row.done_again }));
 }
 
-/** Those that the service has to do again itself, and has not: for the transaction that does it. */
+/** Events that the service itself must redo: call it in the transaction that does. */
 export async function lostToDoAgain(tx: Tx, subjects: readonly string[], limit: number): Promise<OwnEvent[]> {
   const rows = await tx.rows<LostRow>(
     `update recovery_events set done_again_at = now() where event_id in (
@@ -232,26 +224,25 @@ function ownEvent({ event_id: id, stream_seq, subject, body }: LostRow): OwnEven
   return { id, streamSeq: Number(stream_seq), subject, body };
 }
 
-// Whether a database is the one that served last: what is seen of it and of the broker goes in, whether the service
-// recovers comes out. Pure. An event that this service announced and that its database lacks is proof; another server
-// alone is a question, since a failover brings one too, and the broker's agreement answers it.
+// Decides whether a database is the one that served last. Pure. An event that this service announced and its database
+// lacks is proof. Another server alone is a question, since failovers bring one too; the broker's agreement answers it.
 
-/** Why a service recovers; empty: it does not. */
+/** Empty when the service does not recover. */
 export type RecoveryReason = "" | "events_unknown" | "server_changed" | "operator";
 
 /**
- * What the service's own stream says: every event of ours is in the outbox, or some are not; `unsure`: it is not read
- * to its end, does not answer, or is not the stream that was compared before.
+ * The stream compared with the outbox: `agrees`, `lacks` events, or `unsure`: not read completely, unavailable, or
+ * another stream.
  */
 type StreamVerdict = "agrees" | "lacks" | "unsure";
 
 interface RecoveryState {
   readonly why: RecoveryReason;
-  /** The server as it was; empty: not known. */
+  /** The last known server; empty when unknown. */
   readonly server: string;
 }
 
-/** @returns what is to be remembered. */
+/** @returns the state to store */
 export function judgeDatabase(
   known: RecoveryState,
   seen: { readonly server: string; readonly stream: StreamVerdict },
@@ -260,11 +251,10 @@ export function judgeDatabase(
   if (seen.stream === "lacks") return { why: known.why === "operator" ? "operator" : "events_unknown", server };
   if (seen.stream === "agrees") return { why: known.why === "server_changed" ? "" : known.why, server };
   const isDoubted = isOtherServer(known, seen.server);
-  // The old name is kept until somebody vouches for the new one.
+  // The old server stays recorded until the new one is confirmed.
   return isDoubted ? { why: known.why || "server_changed", server: known.server } : { why: known.why, server };
 }
 
-/** True when the server is known, and it is not the one that it was. */
 export function isOtherServer(known: RecoveryState, server: string): boolean {
   return known.server !== "" && server !== "" && known.server !== server;
 }

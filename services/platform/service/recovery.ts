@@ -1,6 +1,6 @@
-// Notices that this service's database lacks events that the service announced (a restore, a failover that lost
-// commits). Until an operator ends the recovery nothing new begins, since a payment may be unknown here. The relay
-// publishes after the commit, so an event of ours in the stream that the outbox lacks is proof.
+// Detects that this service's database lacks events that the service announced (a restore, or a failover that lost
+// commits). Nothing new begins until an operator ends the recovery, since a payment may be unknown here. The relay
+// publishes after the commit, so an own event in the stream that the outbox lacks is proof.
 import { setTimeout as pause } from "node:timers/promises";
 import { fromBinary } from "@bufbuild/protobuf";
 import { timestampDate } from "@bufbuild/protobuf/wkt";
@@ -8,7 +8,7 @@ import type { NatsConnection, StreamInfo } from "nats";
 import { type Gauge, type Registry, register } from "prom-client";
 import type { Database } from "#platform/database/database.ts";
 import type { EventBus } from "#platform/events/event-bus.ts";
-import { type OwnSeal, sealHeader } from "#platform/events/event-keys.ts";
+import { type EventSeal, sealHeader } from "#platform/events/event-keys.ts";
 import { streamKeepDays } from "#platform/events/streams.ts";
 import type { JobContext } from "#platform/process/job.ts";
 import type { Log } from "#platform/telemetry/log.ts";
@@ -34,27 +34,27 @@ export interface RecoverySources {
   readonly service: Source;
   readonly db: Database;
   readonly bus: EventBus;
-  readonly seal: OwnSeal;
+  readonly seal: EventSeal;
   readonly log: Log;
   /** For tests. */
   readonly settleMs?: number;
-  /** Absent: that of a process with one service. */
+  /** Absent for a process with one service. */
   readonly registry?: Registry;
 }
 
-// A process that keeps running notices a restored database this soon; one that starts compares before it serves.
+// A running process detects a restored database this soon; a starting one compares before it serves.
 const everyMs = 2_000;
-// An event that was under way during a change is in the stream by then: its publication fails after 5 s.
+// Events in transit during a change have reached the stream by then: a publication fails after 5 s.
 const defaultSettleMs = 10_000;
-// A broker that is there answers at once; without it a service starts all the same.
+// An available broker answers at once; a service also starts without one.
 const startMsMax = 3_000;
 const startPauseMs = 20;
-// Positions that are read and compared together. Less than this is published before a change is noticed.
+// Positions compared together. Fewer are published before a change is noticed.
 const readMax = 1_000;
 const readsAtOnce = 50;
-// A recovery takes minutes, so that no client of ours waits for it.
+// A recovery takes minutes; clients should not wait for it.
 const retryAfterMs = 30_000;
-// Older events are swept from the outbox, so that one of them, sent again, would prove nothing.
+// Older events are swept from the outbox, so a resent one would prove nothing.
 const provesMs = streamKeepDays * 86_400_000;
 
 export class Recovery {
@@ -66,9 +66,9 @@ export class Recovery {
   #connection: NatsConnection | undefined;
   #surroundings = "";
   #changedAt = 0;
-  /** A whole comparison began `settleMs` after the last change, or later. */
+  /** A complete comparison started at least `settleMs` after the last change. */
   #isSettled = false;
-  /** The broker has answered a comparison on this connection. */
+  /** The connection on which the broker answered a comparison. */
   #comparedOn: NatsConnection | undefined;
 
   private constructor(sources: RecoverySources) {
@@ -81,7 +81,7 @@ export class Recovery {
     this.job = { name: "watch-recovery", everyMs, failurePauseMsMax: everyMs, runOnce: () => this.checkDatabase() };
   }
 
-  /** Compares before anything is served, and waits for a broker's answer no longer than a healthy one needs. */
+  /** Compares before the service starts, and waits only briefly for the broker. */
   static async begin(sources: RecoverySources): Promise<Recovery> {
     const recovery = new Recovery(sources);
     sources.db.onUnknownServer = () => void recovery.#checkNow();
@@ -95,21 +95,21 @@ export class Recovery {
     return this.#why !== "";
   }
 
-  /** Call before anything new is written or sent. @throws Failure SERVICE_UNAVAILABLE. */
+  /** Call before writing or sending anything new. @throws Failure SERVICE_UNAVAILABLE */
   assertOff(): void {
     if (this.isOn)
       throw new Failure("SERVICE_UNAVAILABLE", { cause: new Error(`recovering: ${this.#why}`), retryAfterMs });
   }
 
-  /** The jobs, which do nothing while it is on: for those that send what they know. */
+  /** Jobs that pause during a recovery, since they send stored data. */
   pausing(jobs: readonly JobContext[]): JobContext[] {
     return jobs.map((job) => ({ ...job, runOnce: async () => !this.isOn && (await job.runOnce()) }));
   }
 
   /**
-   * Reads the fence, and compares the database with the stream after a change: a start, a new connection to the broker,
-   * another or restarted database server, a stream that was replaced or cut.
-   * @returns true when another replica moved the fence meanwhile: look again.
+   * Reads the fence. After a change it compares the database with the stream: at a start, on a new broker connection,
+   * after a change or restart of the database server, and when the stream was replaced or cut.
+   * @returns true when another replica moved the fence: check again
    */
   async checkDatabase(): Promise<boolean> {
     const { db, bus, settleMs = defaultSettleMs } = this.#sources;
@@ -134,8 +134,8 @@ export class Recovery {
   }
 
   /**
-   * Compares first on a new connection: events that a restored database publishes would otherwise hide the lost ones,
-   * which are then no longer the newest.
+   * Compares first on a new connection: events published by a restored database would hide the lost ones, which are
+   * then not the newest.
    */
   async mayPublish(): Promise<boolean> {
     const { bus } = this.#sources;
@@ -143,7 +143,7 @@ export class Recovery {
     return bus.connection !== undefined && bus.connection === this.#comparedOn;
   }
 
-  /** Looks at once, since a caller that was refused tries again within a moment. */
+  /** Immediately, since a refused caller retries within a moment. */
   async #checkNow(): Promise<void> {
     if (this.#isChecking) return;
     this.#isChecking = true;
@@ -161,14 +161,14 @@ export class Recovery {
     this.#recovering.set({ service }, why === "" ? 0 : 1);
     if (why === this.#why) return;
     this.#why = why;
-    if (why === "") log.warn("the recovery has ended; new requests are accepted again");
-    else log.fatal({ alert: "recovering", why }, "the database may lack what was announced: nothing new is begun");
+    if (why === "") log.warn("recovery ended: accepting new requests");
+    else log.fatal({ alert: "recovering", why }, "database may lack announced events: nothing new begins");
   }
 
   /**
-   * Reads backwards from the stream's end to the position compared before, or to events that the database has: one that
-   * lost commits lacks the newest. Each step is one transaction, so that one server is asked and keeps the answer.
-   * @returns why the service recovers; undefined: another replica moved the fence.
+   * Reads backwards from the stream's end to the last compared position, or to events that the database has: a database
+   * that lost commits lacks the newest. Each step is one transaction, so one server answers the whole step.
+   * @returns the recovery reason; undefined when another replica moved the fence
    */
   async #compare(fence: Fence, server: string): Promise<{ why: RecoveryReason | undefined; isWhole: boolean }> {
     const { db, service, bus } = this.#sources;
@@ -218,7 +218,7 @@ export class Recovery {
     return found;
   }
 
-  /** undefined: the event is not ours, or too old to prove anything. */
+  /** Undefined for other services' events, and for events too old to prove anything. */
   async #ownEvent(streamSeq: number): Promise<OwnEvent | undefined> {
     const { bus, service, seal } = this.#sources;
     const message = await bus.stored(service, streamSeq);
@@ -230,10 +230,10 @@ export class Recovery {
   }
 }
 
-/** The first position to compare; undefined: another stream says nothing about another server. */
+/** The first position to compare; undefined when another stream cannot prove anything about another server. */
 function firstToCompare(fence: Fence, server: string, { created, state }: StreamInfo): number | undefined {
   const isSame = fence.streamCreated === created && state.last_seq >= fence.streamSeq;
   if (!isSame && isOtherServer(fence, server)) return undefined;
-  // An empty stream may begin at 0.
+  // An empty stream may start at 0.
   return Math.max(1, state.first_seq, isSame ? fence.streamSeq + 1 : 0);
 }

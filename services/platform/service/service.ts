@@ -1,6 +1,5 @@
-// A service, begun and ended in one order: database, schema, clock, place at the broker, RPC port, clockwork; each
-// service says what it is made of. It ends the other way round: nothing new is taken, then what runs is finished, then
-// what it runs on is closed.
+// Starts a service in order: database, schema, clock, broker, RPC port, jobs. It stops in reverse: nothing new is
+// accepted, active work finishes, then resources close.
 import type { Database } from "#platform/database/database.ts";
 import { awaitSchema } from "#platform/database/migrate.ts";
 import { databaseOf, type PoolOptions } from "#platform/database/pool.ts";
@@ -8,7 +7,7 @@ import { assertSameClock, clockJob, syncClock } from "#platform/database/sync-cl
 import { brokerOf } from "#platform/events/connection.ts";
 import { EventBus, type Listener } from "#platform/events/event-bus.ts";
 import type { Consumer } from "#platform/events/event-consumer.ts";
-import { OwnSeal } from "#platform/events/event-keys.ts";
+import { EventSeal } from "#platform/events/event-keys.ts";
 import { Outbox } from "#platform/events/outbox.ts";
 import { outboxJobs } from "#platform/events/relay.ts";
 import { ConfigError, type ConfigValues } from "#platform/process/config.ts";
@@ -25,10 +24,9 @@ import { Recovery } from "./recovery.ts";
 import type { serviceSettings } from "./settings.ts";
 import { reportState } from "./state-metrics.ts";
 
-/** What every service reads, and some of them. */
 type ServiceConfig = OpenedConfig<ConfigValues<typeof serviceSettings>>;
 
-/** What every service is built on. */
+/** Resources of every service. */
 export interface ServiceBase<D extends Database> {
   readonly db: D;
   readonly log: Log;
@@ -39,22 +37,20 @@ export interface ServiceBase<D extends Database> {
   readonly hostProcess: Host;
 }
 
-/** What a service is made of. */
 export interface ServiceParts {
   readonly rpc: readonly RpcService[];
-  /** Besides those that every service has. */
+  /** In addition to the platform's jobs. */
   readonly jobs: readonly JobContext[];
   readonly consumers?: readonly Consumer[];
   readonly listeners?: readonly Listener[];
-  /** Asked by health checks, besides whether the database takes writes: can the process do its main job now? */
+  /** Whether the process can do its main job; health checks also test that the database accepts writes. */
   readonly works?: () => boolean;
-  /** Ends what is under way besides calls and jobs, once no call comes any more. */
+  /** Finishes other active work, once no calls arrive. */
   readonly finish?: () => Promise<void>;
-  /** Closes what calls, jobs and consumers used, when none of them runs any more. */
+  /** Closes resources after calls, jobs and consumers have ended. */
   readonly close?: () => Promise<void> | void;
 }
 
-/** A service as its process and its tests start and stop it. */
 export interface RunningService {
   readonly port: number;
   ready(): Promise<boolean>;
@@ -63,11 +59,7 @@ export interface RunningService {
   stop(drain?: Drain): Promise<void>;
 }
 
-/**
- * Starts a service.
- * @param options.open opens its database
- * @param options.build called when the database has this release's schema
- */
+/** @param options.open opens its database @param options.build called when the database has this release's schema */
 export async function startService<D extends Database>(options: {
   readonly name: Source;
   readonly config: ServiceConfig;
@@ -100,7 +92,7 @@ async function startOn<D extends Database>(
 ): Promise<RunningService> {
   const vault = new Vault(config.ENCRYPTION_KEYS);
   await recordKey(db, vault.currentKeyId);
-  const seal = new OwnSeal(config.ENCRYPTION_KEYS);
+  const seal = new EventSeal(config.ENCRYPTION_KEYS);
   const { NATS_NAMESPACE: namespace, EVENT_KEYS_FILE: keys } = config;
   const { registry, tracing } = hostProcess;
   const bus = new EventBus({
@@ -130,7 +122,7 @@ async function serveOn<D extends Database>(
     vault,
     hostProcess,
   }: Pick<ServiceBase<D>, "db" | "log" | "bus" | "vault" | "hostProcess"> & {
-    readonly seal: OwnSeal;
+    readonly seal: EventSeal;
   },
   { name, config, build }: Pick<Parameters<typeof startService<D>>[0], "name" | "config" | "build">,
 ): Promise<RunningService> {

@@ -17,7 +17,7 @@ import { encryptionKeys, hashKeys } from "#platform/secrets/key-ring.ts";
 import { nkeyFile } from "#platform/secrets/nkey.ts";
 import { keyManagementSettings } from "#platform/secrets/open-keys.ts";
 
-/** A PostgreSQL database, with what its URL names for TLS. */
+/** A PostgreSQL URL; its TLS files are checked. */
 const databaseUrl: Setting<string> = {
   parse: (raw) => {
     const read = url("postgres", "postgresql").parse(raw);
@@ -26,12 +26,12 @@ const databaseUrl: Setting<string> = {
   },
 };
 
-/** What every process that uses the broker reads. */
+/** For every process that uses the broker. */
 export const brokerSettings = {
   NATS_URL: url("nats", "tls"),
-  /** Who the process is at the broker; absent: what the URL says, or nobody. */
+  /** The process's identity at the broker; absent for a login in the URL, or none. */
   NATS_NKEY_FILE: optional(nkeyFile),
-  /** Who vouches for a broker at tls://; absent: the authorities that Node knows. */
+  /** CA file for tls://; absent for Node's own list. */
   NATS_CA_FILE: optional(certificateFile),
   NATS_NAMESPACE: withDefault<string>(
     {
@@ -44,55 +44,54 @@ export const brokerSettings = {
   ),
 } as const;
 
-/** What every service and the gateway read. */
+/** For every service and the gateway. */
 export const commonSettings = {
   PORT: port,
   HOST: withDefault(text, "127.0.0.1"),
   LOG_LEVEL: withDefault(oneOf(...logLevels), "info"),
   ...brokerSettings,
-  /** What proves whose an event is; absent: events are believed as they come. */
+  /** Keys that prove an event's source; without them events are not verified. */
   EVENT_KEYS_FILE: optional(eventKeysFile),
 } as const;
 
-/** What makes event streams reads besides. */
+/** For programs that create event streams. */
 export const streamSettings = {
   /** Copies of each stream: 1 on a single server, 3 or 5 in a cluster. */
   NATS_REPLICAS: withDefault(integer(1, 5), 1),
   /**
-   * What a stream takes in seven days before it refuses more, GiB. `migrate` makes it larger, never smaller; the
-   * servers' volumes must have room for four.
+   * Size of a stream for its seven days before it refuses events, GiB. `migrate` only enlarges it; the servers' volumes
+   * need room for four.
    */
   NATS_STREAM_GIB: withDefault(integer(1, 4096), 4),
-  /** Events that a crashed process held come back after it; one that works may take longer. The same everywhere. */
+  /**
+   * Redelivery time for events of a crashed process; a working process may take longer. Must be the same everywhere.
+   */
   EVENT_ACK_WAIT_SECONDS: withDefault(integer(1, 600), 10),
 } as const;
 
-/** What every service with a database reads besides. */
+/** For every service with a database. */
 export const serviceSettings = {
   ...commonSettings,
   ...streamSettings,
   ...keyManagementSettings,
   DATABASE_URL: databaseUrl,
-  /**
-   * Most connections of one process to its database. Below four, a few slow statements would keep all others waiting.
-   */
+  /** Most connections of one process. Below four, a few slow statements would block all others. */
   DATABASE_CONNECTIONS: withDefault(integer(4, 200), 16),
   ENCRYPTION_KEYS: encryptionKeys,
   HASH_KEY: hashKeys,
-  /** Whose calls are answered. */
+  /** Callers allowed to call this service. */
   RPC_CALLERS_FILE: callersFile,
 } as const;
 
-/** What a process that calls others reads besides. */
+/** For processes that call services. */
 export const callerSettings = {
-  /** The token that its calls carry. */
+  /** The token sent with calls. */
   RPC_TOKEN_FILE: tokenFile,
 } as const;
 
-/** What a service that honours idempotency keys reads besides. */
+/** For services that honour idempotency keys. */
 export const idempotencySettings = {
-  // Longer than any request takes; a crashed process holds an idempotency key no longer than this (docs/contract.md
-  // §6).
+  // Longer than any request; a crashed process holds an idempotency key no longer than this (docs/contract.md §6).
   IDEMPOTENCY_LEASE_SECONDS: withDefault(integer(1, 600), 90),
 } as const;
 
@@ -109,13 +108,13 @@ const issuer: Setting<string> = {
 };
 
 export const providerSettings = {
-  /** The identity provider that people may sign in by, exactly as its tokens name it; without it they do not. */
+  /** The identity provider's issuer, exactly as in its tokens; without it people cannot sign in by a provider. */
   OIDC_ISSUER: optional(issuer),
-  /** What it calls the consoles. Belongs to OIDC_ISSUER. */
+  /** The consoles' client id there. Requires OIDC_ISSUER. */
   OIDC_CLIENT_ID: optional(text),
 } as const;
 
-/** @returns undefined: nobody signs in by one. @throws when half of it is set */
+/** @returns undefined when no provider is configured @throws when only half is configured */
 export function providerOf({
   OIDC_ISSUER: issuer,
   OIDC_CLIENT_ID: clientId,

@@ -1,8 +1,7 @@
-// What a service reports to Prometheus about its surroundings: its database connections, its outbox, its stream and its
-// consumers, the age of its encryption key. Read at each scrape; what cannot be read is left out rather than
-// reported wrongly.
+// Metrics of a service's database connections, outbox, stream, consumers and encryption key, read at each scrape.
+// Unreadable values are left out instead of reported wrongly.
 import type { GaugeConfiguration, Registry } from "prom-client";
-import { type Database, } from "#platform/database/database.ts";
+import type { Database } from "#platform/database/database.ts";
 import type { EventBus, StreamState } from "#platform/events/event-bus.ts";
 import { outboxState } from "#platform/events/outbox.ts";
 import { lastLossSeconds, readLagSeconds } from "#platform/events/stream-record.ts";
@@ -12,7 +11,6 @@ import { gauge } from "#platform/telemetry/metrics.ts";
 import type { Source } from "../../services.ts";
 import { readKeyAges } from "./encryption-keys.ts";
 
-/** Where the state is read. */
 export interface StateSources {
   readonly service: Source;
   readonly db: Database;
@@ -22,7 +20,7 @@ export interface StateSources {
   readonly watch: JobWatch;
 }
 
-/** From now on scrapes of the registry read these. */
+/** Registers the metrics; each scrape reads these sources. */
 export function reportState(registry: Registry, sources: StateSources): void {
   reportConnections(registry, sources);
   reportOutbox(registry, sources);
@@ -50,7 +48,7 @@ function reportConnections(registry: Registry, { db, bus }: StateSources): void 
   });
 }
 
-/** For gauges that are read together: each scrape waits for the reading, whichever of them it comes to first. */
+/** Gauges that are read together share one reading per scrape. */
 function oneReading(read: () => Promise<void>): () => Promise<void> {
   let reading: Promise<void> | undefined;
   return () => {
@@ -93,7 +91,7 @@ function reportStream(registry: Registry, { service, bus, db }: StateSources): v
     const stream = state.stream.config.name;
     gauges.messages.set({ stream }, state.stream.state.messages);
     gauges.bytes.set({ stream }, state.stream.state.bytes);
-    // 0 or less is no limit.
+    // 0 or less is unlimited.
     if (state.stream.config.max_bytes > 0) gauges.bytesMax.set({ stream }, state.stream.config.max_bytes);
     const { wanted, current } = copiesOf(state.stream);
     gauges.copies.set({ stream, state: "wanted" }, wanted);
@@ -152,13 +150,13 @@ function streamGauges(registry: Registry, collect: () => Promise<void>) {
     }),
     untaken: made({
       name: "tollbooth_consumer_untaken_seconds",
-      help: "Time since the oldest event was published that a durable consumer has not taken in, by its source's own books; 0: it has all.",
+      help: "Time since the oldest event was published that a durable consumer has not consumed, by its source's records; 0 when all are consumed.",
       labelNames: ofConsumer,
     }),
   };
 }
 
-/** By the outbox, whatever the broker says that it has. */
+/** From the outbox, independent of the broker's stored messages. */
 async function readLag(db: Database, state: StreamState | undefined): Promise<Map<string, number>> {
   const consumers = (state?.consumers ?? []).map((consumer) => ({
     name: consumer.name,

@@ -1,4 +1,3 @@
-// Logs: secrets do not pass, wherever in a text they stand; and a log that nobody reads keeps no process alive.
 import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
 import { once } from "node:events";
@@ -7,7 +6,7 @@ import { maskSecrets } from "./log.ts";
 
 const test = suite("log");
 
-test("every secret of the system is masked inside any text", () => {
+test("masks every secret of the system inside any text", () => {
   const secrets = [
     "sk_test_abcDEF0123456789",
     "sk_live_abcDEF0123456789",
@@ -32,7 +31,7 @@ test("every secret of the system is masked inside any text", () => {
   assert.equal(maskSecrets("pay_01abc is fine"), "pay_01abc is fine");
 });
 
-test("what a word before it tells to be secret is masked, and the word stays", () => {
+test("masks a value after a keyword and keeps the keyword", () => {
   assert.equal(maskSecrets("Authorization: Bearer eyJhbGci.abc-_~+/9=="), "Authorization: Bearer …");
   assert.equal(maskSecrets("authorization: bearer 0123456789abcdef, next"), "authorization: bearer …, next");
   assert.equal(maskSecrets("host=db password=hunter2 user=x"), "host=db password=… user=x");
@@ -43,7 +42,7 @@ test("what a word before it tells to be secret is masked, and the word stays", (
   assert.equal(maskSecrets("a bearer of news"), "a bearer of news");
 });
 
-test("numbers of cards are masked however they are written, and no other number", () => {
+test("masks card numbers in any notation, and no other number", () => {
   for (const card of ["4242424242424242", "4242 4242 4242 4242", "4242-4242-4242-4242", "378282246310005"])
     assert.equal(maskSecrets(`declined: ${card}.`), "declined: ….", card);
   assert.equal(maskSecrets('{"number":"4222222222222"}'), '{"number":"…"}', "13 digits");
@@ -60,13 +59,13 @@ test("numbers of cards are masked however they are written, and no other number"
   }
 });
 
-test("a line holds no secret in any of its fields, its error or its causes", async () => {
+test("masks secrets in a line's fields, error and causes", async () => {
   const secret = "sk_test_abcDEF0123456789";
   const program = `
     import { createLog } from ${JSON.stringify(new URL("log.ts", import.meta.url).href)};
     const text = "of ${secret} to";
     const err = new Error(text, { cause: new Error(text) });
-    createLog("told", "info").info({ path: text, ignored: [text, 1], count: 7, err }, text);`;
+    createLog("masked", "info").info({ path: text, ignored: [text, 1], count: 7, err }, text);`;
   const child = spawn(process.execPath, ["--input-type=module", "-e", program], { stdio: ["pipe", "pipe", "inherit"] });
   const [line] = await once(child.stdout, "data");
   await once(child, "exit");
@@ -76,12 +75,12 @@ test("a line holds no secret in any of its fields, its error or its causes", asy
   assert.deepEqual([path, ignored, count, err.message, msg], [shown, [shown, 1], 7, shown, shown]);
 });
 
-test("a process whose log nobody reads any more ends with its last words", async () => {
+test("a process can exit after its log's reader is gone", async () => {
   const program = `
     import { createLog } from ${JSON.stringify(new URL("log.ts", import.meta.url).href)};
     const log = createLog("orphan", "info");
     process.stdin.resume().once("end", () => {
-      log.info("to nobody");
+      log.info("unread");
       log.fatal("last words");
       process.exit(3);
     });

@@ -1,5 +1,5 @@
-// Structured logs: one JSON line per entry on standard output, with the request id and trace of the call, and without
-// secrets: known secret fields are removed, and secret-looking text is masked wherever it stands.
+// Structured logs: one JSON line per entry on standard output, with the call's request id and trace. Known secret
+// fields are removed, and text that looks like a secret is masked.
 
 import { readFileSync } from "node:fs";
 import { SourceMap } from "node:module";
@@ -26,9 +26,9 @@ const secretFields = [
   "url.search",
 ];
 
-// What stands before a secret, and what the secret is made of. Secrets of this system and of processors have a telling
-// prefix (docs/contract.md §3); others are told by the word before them, or by who logs in, in a URL. Repetitions that
-// a text could make long are bounded: every line is read.
+// The text before a secret, and the secret itself. Our secrets and processors' secrets have known prefixes
+// (docs/contract.md §3); others follow a keyword or precede the host in a URL. Repetitions are bounded because every
+// line is scanned.
 const secretForms: readonly (readonly [before: RegExp, secret: RegExp])[] = [
   [/\b(?:[sr]k_(?:test|live)|cs_secret|whsec|sim_(?:sk|wh)|(?:pi|seti)_[a-z0-9]{1,64}_secret)_/, /[\w-]+/],
   [/\bpostgres(?:ql)?:\/\/[^:/\s]{1,256}:/, /[^@\s]+/],
@@ -40,10 +40,10 @@ const secretText = new RegExp(
   secretForms.map(([before, secret]) => `(${before.source})${secret.source}`).join("|"),
   "gi",
 );
-// Digits of a number alone: not of an id, nor of a fraction.
+// Digits of a whole number, not of an id or a fraction.
 const longNumber = /(?<![\w.-])\d(?:[ -]?\d){12,18}(?![\w-]|\.\d)/g;
 
-/** The text without secrets and without numbers of cards. */
+/** Masks secrets and card numbers. */
 export function maskSecrets(text: string): string {
   return text
     .replace(secretText, (_all, ...befores: (string | undefined)[]) => {
@@ -53,7 +53,7 @@ export function maskSecrets(text: string): string {
     .replace(longNumber, (number) => (isCardNumber(number) ? "…" : number));
 }
 
-/** By its check digit (ISO/IEC 7812), which one number of ten has by chance. */
+/** Luhn check digit (ISO/IEC 7812); one random number in ten passes it. */
 function isCardNumber(number: string): boolean {
   const digits = number.replace(/\D/g, "").split("").reverse().map(Number);
   const sum = digits.reduce((total, digit, index) => {
@@ -63,7 +63,6 @@ function isCardNumber(number: string): boolean {
   return sum % 10 === 0;
 }
 
-/** The fields of a line, with every text among them masked. */
 function maskedFields(fields: Record<string, unknown>): Record<string, unknown> {
   const maskedValue = (value: unknown): unknown => {
     if (typeof value === "string") return maskSecrets(value);
@@ -73,13 +72,12 @@ function maskedFields(fields: Record<string, unknown>): Record<string, unknown> 
 }
 
 /**
- * The logger of a process. `service` is in every line. Lines go through process.stdout and not through pino's own
- * stream: that one repeats its last write for ever once nobody reads, and a process whose supervisor was killed would
- * never end.
+ * Creates a process's logger; every line contains `service`. Lines go through process.stdout because pino's own stream
+ * retries its last write without end after the reader is gone, so an orphaned process would never exit.
  */
 export function createLog(service: string, level: string): Log {
   const options = optionsOf(service, level);
-  if (process.stdout.listenerCount("error") === 0) process.stdout.on("error", () => {}); // nobody reads, nobody to tell
+  if (process.stdout.listenerCount("error") === 0) process.stdout.on("error", () => {}); // without a reader there is nowhere to report it
   return pino(options, process.stdout);
 }
 
@@ -119,19 +117,18 @@ function errorFields(error: unknown): unknown {
   };
 }
 
-// The stack of an error from a bundle (deploy/bundle), told in the places of its sources, by the maps that lie beside
-// the bundle's files. Read when an error is logged: maps that Node keeps for every stack cost each process a fifth of
-// its start and 3 MB.
+// Maps the stack of a bundled error (deploy/bundle) to source positions by the map files next to the bundle. Maps are
+// read when an error is logged; Node's own source-map support costs a fifth of the start time and 3 MB per process.
 
-/** In `    at f (file:///…/chunk.mjs:12:34)`. */
+/** Matches `    at f (file:///…/chunk.mjs:12:34)`. */
 const locationForm = /(file:\/\/\/[^\s()]+\.mjs):(\d+):(\d+)/;
-/** A message may have lines of any length. */
+/** A message may contain lines of any length. */
 const frameCharsMax = 1_000;
 
-/** Those that were found; a text that looks like a stack may name any number that is not there. */
+/** Only positions that exist: text that looks like a stack may contain any number. */
 const maps = new Map<string, SourceMap>();
 
-/** The same where there is no map. */
+/** Unmapped frames stay as they are. */
 export function sourceStack(stack: string): string {
   const isFrame = (line: string) => line.startsWith("    at ") && line.length <= frameCharsMax;
   return stack

@@ -1,5 +1,4 @@
-// The admin port waits for nobody: what says nothing, or not all that it announced, is closed within seconds, however
-// it sends its bytes.
+// The admin port closes silent and slow connections within seconds.
 import assert from "node:assert/strict";
 import { once } from "node:events";
 import { connect } from "node:net";
@@ -7,7 +6,7 @@ import { Registry } from "prom-client";
 import { suite } from "../../../test/harness/suite.ts";
 import { serveAdmin } from "./metrics.ts";
 
-// Node's own patience is a minute and more.
+// Node's own limit is a minute and more.
 const test = suite("the admin port", { timeoutMs: 30_000 });
 let admin: { port: number; close(): void };
 
@@ -42,12 +41,12 @@ async function closed({ what, begun, drip = "" }: (typeof slow)[number]): Promis
   return what;
 }
 
-test("silence, half a request and bytes that drip are closed before Node itself would close them", async () => {
+test("closes silent, partial and slow requests before Node would", async () => {
   const all = await Promise.all(slow.map(closed));
   assert.equal(all.length, slow.length);
 });
 
-test("what is whole is answered", async () => {
+test("answers a complete request", async () => {
   assert.equal((await fetch(`http://127.0.0.1:${admin.port}/livez`)).status, 200);
 });
 

@@ -1,5 +1,5 @@
-// Metrics for Prometheus: how a service makes its own in a registry, and the admin port that serves them (ADMIN_PORT;
-// off when it is not set), together with a liveness answer. The port is for operators, and callers never reach it.
+// Prometheus metrics: creating them in a service's registry, and the admin port that serves them with liveness and
+// readiness (ADMIN_PORT; off by default). Callers never reach that port.
 import http, { type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import {
@@ -14,47 +14,46 @@ import {
 } from "prom-client";
 import { idRebases } from "#platform/values/id.ts";
 
-/** The registry's counter of this name, made at first: a start that failed and is tried again has made it before. */
+/** The registry's counter of this name, created on first use: a retried start finds it there. */
 export function counter<L extends string>(registry: Registry, config: CounterConfiguration<L>): Counter<L> {
   const known = registry.getSingleMetric(config.name);
   return known instanceof Counter ? known : new Counter<L>({ ...config, registers: [registry] });
 }
 
-/** The same for a gauge. One that collects takes the place of the one before, which may read what is closed. */
+/** Like counter. A new `collect` replaces the previous one, which may read closed resources. */
 export function gauge<L extends string>(registry: Registry, config: GaugeConfiguration<L>): Gauge<L> {
   if (config.collect) registry.removeSingleMetric(config.name);
   const known = registry.getSingleMetric(config.name);
   return known instanceof Gauge ? known : new Gauge<L>({ ...config, registers: [registry] });
 }
 
-/** The same for a histogram. */
 export function histogram<L extends string>(registry: Registry, config: HistogramConfiguration<L>): Histogram<L> {
   const known = registry.getSingleMetric(config.name);
   return known instanceof Histogram ? known : new Histogram<L>({ ...config, registers: [registry] });
 }
 
-// How often the event loop's lag is looked at, which it counts in; each look wakes the process.
+// Sampling interval of event loop lag; each sample wakes the process.
 const lagEveryMs = 50;
-// Whoever asks sends a few bytes at once. Node itself waits for minutes, and looks every half minute.
+// A scraper sends a few bytes at once. Node's default is minutes, checked every 30 s.
 const patience = { headersTimeout: 5_000, requestTimeout: 5_000, connectionsCheckingInterval: 1_000 };
 
-/** Serves `/metrics`, `/livez` (the process lives) and `/readyz` (it takes calls now; 503 when it does not). */
+/** Serves `/metrics`, `/livez` (the process is alive) and `/readyz` (200 while it accepts calls, else 503). */
 export async function serveAdmin(options: {
-  /** Of the process, or of the service among several in one process. */
+  /** Name of the process, or of one service in a shared process. */
   name: string;
   port: number;
   host: string;
   /** A throw counts as not ready. */
   ready: () => Promise<boolean>;
   registry: Registry;
-  /** False: another service reports the process's memory, CPU and event loop. */
+  /** False when another service reports the process's memory, CPU and event loop. */
   reportsProcess?: boolean;
 }): Promise<{ port: number; close(): void }> {
   const { name, registry } = options;
   const ready = () => options.ready().catch(() => false);
   const processReady = gauge(registry, {
     name: "tollbooth_process_ready",
-    help: "1 while the process takes calls, else 0, as /readyz says it.",
+    help: "1 while the process accepts calls, else 0, like /readyz.",
     labelNames: ["service"] as const,
   });
   counter(registry, {

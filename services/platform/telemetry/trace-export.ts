@@ -1,5 +1,5 @@
-// Sends spans to an OTLP/HTTP receiver. Loaded only when OTEL_EXPORTER_OTLP_ENDPOINT is set: the SDK costs start-up
-// time and memory.
+// Sends spans to an OTLP/HTTP receiver. Loaded only when OTEL_EXPORTER_OTLP_ENDPOINT is set, since the SDK costs
+// start-up time and memory.
 import { hostname } from "node:os";
 import { type DiagLogger, DiagLogLevel, diag } from "@opentelemetry/api";
 import { OTLPTraceExporter } from "@opentelemetry/exporter-trace-otlp-http";
@@ -17,20 +17,23 @@ import type { Tracing } from "./trace.ts";
 export interface ExportSettings {
   /** Base URL of the receiver; `/v1/traces` is appended. */
   readonly endpoint: string;
-  /** Share of the traces that begin here or come from outside which is kept, 0 to 1; other processes of ours decide. */
+  /**
+   * Share of traces, 0 to 1, that is recorded when a trace starts here or comes from outside. Calls between our
+   * processes keep the first decision.
+   */
   readonly share: number;
   readonly attributes: Readonly<Record<string, string>>;
 }
 
 const sendEveryMs = 1_000;
-// A receiver that is slow or away costs spans, never memory or calls.
+// A slow or unavailable receiver costs spans, never memory or calls.
 const waitingMax = 4_096;
 const sendMaxMs = 5_000;
 const stopMaxMs = 2_000;
-// Statements of lists are the longest texts.
+// SQL of list queries is the longest text.
 const textMax = 1_000;
 
-/** Begins. @returns how spans are recorded, and how to end after the last ones are sent */
+/** Starts exporting. @returns the tracer, and how to stop after the last spans are sent */
 export function exportSpans(
   process: string,
   settings: ExportSettings,
@@ -65,8 +68,8 @@ export function exportSpans(
   };
 }
 
-/** The SDK's own troubles are warnings of the process; their details may hold the receiver's credentials. */
+/** SDK problems are logged as warnings; their details may contain the receiver's credentials. */
 function quietly(log: Log): DiagLogger {
-  const warn = (message: string) => log.warn({ message }, "spans are not sent");
+  const warn = (message: string) => log.warn({ message }, "span export failed");
   return { error: warn, warn, info: () => {}, debug: () => {}, verbose: () => {} };
 }

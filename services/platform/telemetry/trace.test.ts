@@ -1,5 +1,4 @@
-// Whether a request from outside is recorded is decided here alone, whatever its traceparent says. Spans go to an OTLP
-// receiver over HTTP.
+// This process alone decides whether an outside request is recorded. Spans go to an OTLP receiver over HTTP.
 import assert from "node:assert/strict";
 import { randomBytes } from "node:crypto";
 import { once } from "node:events";
@@ -24,7 +23,7 @@ test.before(async () => {
 });
 test.after(() => void receiver?.close());
 
-/** How many of these traces are recorded when requests with them arrive. */
+/** Number of recorded traces among requests with these traceparents. */
 async function recorded(share: number, traceparents: readonly string[]): Promise<number> {
   received = "";
   const { port } = receiver.address() as AddressInfo;
@@ -40,11 +39,11 @@ async function recorded(share: number, traceparents: readonly string[]): Promise
   return traceparents.filter((each) => received.includes(each.split("-")[1] ?? "")).length;
 }
 
-/** @param begins of the trace's id, by which a sampler of ids decides */
+/** @param begins first part of the trace id, which an id-based sampler uses */
 const strangers = (flags: string, begins: string) =>
   Array.from({ length: 400 }, () => `00-${begins}${randomBytes(12).toString("hex")}-00f067aa0ba902b7-${flags}`);
 
-test("a stranger's flags and trace ids neither have a request recorded nor keep it from being recorded", async () => {
+test("an outside caller's flags and trace ids do not decide whether a request is recorded", async () => {
   for (const flags of ["00", "01"]) {
     for (const begins of ["00000001", "ffffffff"]) {
       assert.equal(await recorded(0, strangers(flags, begins)), 0);

@@ -1,6 +1,5 @@
-// Spans of a call as it goes through processes: who called whom, what was said to the database, the broker and the
-// outside. The current span travels as the traceparent of the call context. Until a tracer is given (trace-export.ts)
-// every function here does next to nothing.
+// Spans of a call across processes: RPC calls, SQL, broker and outbound requests. The current span travels as the call
+// context's traceparent. Without a tracer (trace-export.ts) these functions do almost nothing.
 import {
   type Attributes,
   type Context,
@@ -13,50 +12,45 @@ import {
 } from "@opentelemetry/api";
 import { callContext, nextTraceparent } from "#platform/values/call-context.ts";
 
-/**
- * What a span is. Attributes hold names, ids and codes; never a body, an address, a secret or anything typed by a
- * person.
- */
+/** Attributes contain names, ids and codes; never a body, an address, a secret or text typed by a person. */
 export interface SpanOptions {
   readonly name: string;
   readonly kind: keyof typeof SpanKind;
   readonly attributes?: Attributes;
-  /** A traceparent; absent: the current span. */
+  /** A traceparent; absent for the current span. */
   readonly parent?: string | null | undefined;
-  /** True: begins a trace when there is no parent. */
+  /** Starts a trace when there is no parent. */
   readonly mayBegin?: boolean;
-  /** Given: the parent is a stranger's. Its trace goes on, and this share of such traces is recorded. */
+  /** Set for a parent from outside: its trace continues, and this share of such traces is recorded. */
   readonly share?: number | undefined;
-  /** Records it; absent: that of the current call. */
+  /** Absent for the current call's tracer. */
   readonly tracer?: Tracer | undefined;
 }
 
-/** How a service records spans. */
 export interface Tracing {
   readonly tracer: Tracer;
-  /** Of the traces from outside, how many are recorded; 0 to 1. */
+  /** Share of outside traces that is recorded, 0 to 1. */
   readonly share: number;
 }
 
 export interface OpenSpan {
-  /** For those who are called within it. */
+  /** Traceparent for calls made within the span. */
   readonly traceparent: string;
   set(attributes: Attributes): void;
-  /** @param failure a code; given: the span failed */
+  /** @param failure a code, if the span failed */
   end(failure?: string): void;
 }
 
-/** True when spans of the current call are recorded. */
 export function isTracing(): boolean {
   return callContext.getStore()?.tracer !== undefined;
 }
 
-/** Opens a span that the caller ends. @returns undefined when nothing records or there is nothing to be a part of */
+/** Opens a span that the caller ends. @returns undefined when nothing records, or without a parent */
 export function openSpan(spanOptions: SpanOptions): OpenSpan | undefined {
   const call = callContext.getStore();
   const tracer = spanOptions.tracer ?? call?.tracer;
   if (!tracer) return undefined;
-  // By chance, since a stranger chooses the trace's id too.
+  // By chance: an outside caller also chooses the trace id.
   const flags = spanOptions.share === undefined ? undefined : Number(Math.random() < spanOptions.share);
   const parent = contextOf(spanOptions.parent ?? call?.traceparent, flags);
   if (!parent && !spanOptions.mayBegin) return undefined;
@@ -72,7 +66,7 @@ export function openSpan(spanOptions: SpanOptions): OpenSpan | undefined {
   };
 }
 
-/** Runs the work as a part of the current call in a span of its own. @param failureOf the code of what was thrown */
+/** Runs the work in a span of the current call. @param failureOf code of a thrown error */
 export async function inSpan<T>(
   spanOptions: SpanOptions,
   work: (span?: OpenSpan) => Promise<T>,
@@ -91,7 +85,7 @@ export async function inSpan<T>(
   }
 }
 
-/** What a call out of the current span tells the one it calls. */
+/** The traceparent for a call out of the current span. */
 export function outgoingTraceparent(): string {
   const current = callContext.getStore()?.traceparent;
   return isTracing() && current ? current : nextTraceparent(current);

@@ -1,4 +1,3 @@
-// How ranges of addresses are read, written and compared.
 import assert from "node:assert/strict";
 import fc from "fast-check";
 import { suite } from "../../../test/harness/suite.ts";
@@ -18,7 +17,7 @@ import {
 
 const test = suite("address range");
 
-test("a malformed range is refused", () => {
+test("refuses a malformed range", () => {
   for (const text of [
     "",
     "10.0.0.0",
@@ -34,7 +33,7 @@ test("a malformed range is refused", () => {
   }
 });
 
-test("however a range is spelt, it is written in one form, which reads back as the same range", () => {
+test("every spelling of a range has one canonical text, which parses to the same range", () => {
   assert.equal(cidrText(parseCidr("2001:0DB8:0000:0:0:0:0:0/32")), "2001:db8::/32");
   assert.equal(cidrText(plainRange(parseCidr("::ffff:203.0.113.0/120"))), "203.0.113.0/24");
   const bytes = fc.oneof(...[4, 16].map((length) => fc.uint8Array({ minLength: length, maxLength: length })));
@@ -46,7 +45,7 @@ test("however a range is spelt, it is written in one form, which reads back as t
   );
 });
 
-test("a network has no bits after its prefix, holds the addresses that begin like it, and no others", () => {
+test("a network has no bits after its prefix and contains exactly the addresses with that prefix", () => {
   const bytes = fc.uint8Array({ minLength: 4, maxLength: 4 });
   fc.assert(
     fc.property(bytes, bytes, fc.nat(32), (one, other, bits) => {
@@ -79,7 +78,7 @@ test("a range is within another when all of its addresses are", () => {
   assert.ok(!within("10.0.0.0/8", "::/0") && !within("::/128", "0.0.0.0/0"));
 });
 
-test("a caller's IPv4 address is IPv4 in either spelling, and what is no address is none", () => {
+test("normalises a caller's IPv4-mapped address and returns undefined for an invalid one", () => {
   assert.deepEqual(callerBytes("::ffff:203.0.113.7"), callerBytes("203.0.113.7"));
   assert.deepEqual(callerBytes("::FFFF:CB00:7107"), callerBytes("203.0.113.7"));
   assert.deepEqual(callerBytes("fe80::1%eth0"), callerBytes("fe80::1"));
@@ -87,7 +86,7 @@ test("a caller's IPv4 address is IPv4 in either spelling, and what is no address
     assert.equal(callerBytes(text), undefined);
 });
 
-test("an IPv4 address stands for itself, also when it is written as IPv6", () => {
+test("an IPv4 address is one caller, also when written as IPv6", () => {
   assert.equal(networkOf("203.0.113.7"), "203.0.113.7");
   assert.equal(networkOf("::ffff:203.0.113.7"), "203.0.113.7");
   assert.equal(networkOf("::FFFF:203.0.113.7"), "203.0.113.7");
@@ -96,7 +95,7 @@ test("an IPv4 address stands for itself, also when it is written as IPv6", () =>
   }
 });
 
-test("IPv6 addresses of one /64 are one caller, however they are written; those of two are two", () => {
+test("IPv6 addresses of one /64 are one caller in every spelling", () => {
   const same = ["2001:db8:0:5::1", "2001:0db8:0000:0005:ffff::", "2001:DB8:0:5:a:b:c:d", "2001:db8:0:5::1%eth0"];
   assert.deepEqual([...new Set(same.map(networkOf))], ["2001:db8:0:5"]);
   assert.notEqual(networkOf("2001:db8:0:6::1"), networkOf("2001:db8:0:5::1"));
@@ -111,7 +110,7 @@ test("IPv6 addresses of one /48 are one site; an IPv4 address is its own", () =>
   assert.equal(siteOf("::ffff:203.0.113.7"), "203.0.113.7");
 });
 
-test("an address tells its neighbourhood and no more", () => {
+test("returns the approximate network of an address", () => {
   assert.equal(neighbourhoodOf("203.0.113.7"), "203.0.113.0/24");
   assert.equal(neighbourhoodOf("::ffff:203.0.113.7"), "203.0.113.0/24");
   assert.equal(neighbourhoodOf("2001:DB8:7:5::1"), "2001:db8:7::/48");

@@ -1,14 +1,14 @@
-// Ranges of IP addresses, as `10.0.0.0/8` or `fd00::/8`: read, written in one form, and compared. Pure.
+// IP address ranges such as `10.0.0.0/8` or `fd00::/8`: parsing, canonical text and comparison. Pure.
 import { isIP } from "node:net";
 import ipaddr from "ipaddr.js";
 
-/** A range of addresses: its bytes (4 or 16) and the length of its prefix in bits. */
+/** Address bytes (4 or 16) and prefix length in bits. */
 export interface Cidr {
   readonly bytes: Uint8Array;
   readonly bits: number;
 }
 
-/** Parses `10.0.0.0/8` or `fd00::/8`. @throws with a short reason */
+/** @throws with a short reason */
 export function parseCidr(text: string): Cidr {
   const [address = "", length = "", ...rest] = text.split("/");
   const bytes = addressBytes(address);
@@ -19,25 +19,25 @@ export function parseCidr(text: string): Cidr {
   return { bytes, bits };
 }
 
-/** The one form of a range: the shortest spelling of its address (RFC 5952), and always its prefix. */
+/** Canonical text: the shortest spelling of the address (RFC 5952), always with a prefix. */
 export function cidrText({ bytes, bits }: Cidr): string {
   return `${ipaddr.fromByteArray([...bytes]).toString()}/${bits}`;
 }
 
-/** 4 or 16 bytes; undefined for anything that is not one plain address (a zone index is not plain). */
+/** 4 or 16 bytes, or undefined unless the text is one plain address without a zone index. */
 export function addressBytes(address: string): Uint8Array | undefined {
   if (isIP(address) === 0 || address.includes("%")) return undefined;
   return Uint8Array.from(ipaddr.parse(address).toByteArray());
 }
 
-/** The same for the address that a caller has: its zone does not count, and IPv4 written as IPv6 is IPv4. */
+/** Bytes of a caller's address: the zone index is dropped, and IPv4 written as IPv6 becomes IPv4. */
 export function callerBytes(address: string): Uint8Array | undefined {
   const [bare = ""] = address.split("%");
   const bytes = addressBytes(bare);
   return bytes && plainRange({ bytes, bits: bytes.length * 8 }).bytes;
 }
 
-/** A range of IPv4 addresses that are written as IPv6 (`::ffff:0:0/96` and within) as the IPv4 range that it is. */
+/** Converts an IPv4-mapped IPv6 range (`::ffff:0:0/96`) to its IPv4 range. */
 export function plainRange(range: Cidr): Cidr {
   const isMapped = range.bytes.length === 16 && range.bits >= mapped.bits && contains(mapped, range.bytes);
   return isMapped ? { bytes: range.bytes.slice(12), bits: range.bits - mapped.bits } : range;
@@ -45,12 +45,11 @@ export function plainRange(range: Cidr): Cidr {
 
 const mapped = parseCidr("::ffff:0:0/96");
 
-/** The network of so many bits that the address is in. */
 export function networkAround(address: Uint8Array, bits: number): Cidr {
   return { bytes: address.map((byte, i) => byte & maskOf(i, bits)), bits };
 }
 
-/** False when bits after the prefix are set: then it may be an address and its network, or a slip. */
+/** False when bits after the prefix are set, which may be a typing error. */
 export function isNetwork({ bytes, bits }: Cidr): boolean {
   return bytes.every((byte, i) => (byte & maskOf(i, bits)) === byte);
 }
@@ -64,37 +63,33 @@ export function contains(range: Cidr, bytes: Uint8Array): boolean {
   return true;
 }
 
-/** True when no address is in the inner range alone. */
 export function isWithin(inner: Cidr, outer: Cidr): boolean {
   return inner.bits >= outer.bits && contains(outer, inner.bytes);
 }
 
-/** What of the byte at this place belongs to a prefix of so many bits. */
+/** The bits of this byte that belong to the prefix. */
 function maskOf(index: number, bits: number): number {
   return 0xff & (0xff << Math.min(8, Math.max(0, 8 - (bits - index * 8))));
 }
 
-// What counts as one caller among addresses: an IPv4 address, or the /64 of an IPv6 one, which is the least that one
-// customer has. Who rents a server may have a /48, which is 65,536 of them.
+// Rate limits treat these as one caller: an IPv4 address, or the /64 of an IPv6 address, the least that a customer
+// gets. A rented server may have a /48, which contains 65,536 of them.
 
-/**
- * Where somebody is, roughly: the /24 of an IPv4 address, the /48 of an IPv6 one, written as a network; undefined: no
- * address.
- */
+/** Approximate location: the /24 of an IPv4 address or the /48 of an IPv6 address, or undefined. */
 export function neighbourhoodOf(address: string): string | undefined {
   const bytes = callerBytes(address);
   return bytes && cidrText(networkAround(bytes, bytes.length === 4 ? 24 : 48));
 }
 
 /**
- * The address, or the first four groups of an IPv6 address; IPv4 written as IPv6 is IPv4. All that is no address is one
- * caller: whoever could choose it would be another one each time.
+ * The address, or the first four groups of an IPv6 address. All invalid texts count as one caller, which otherwise
+ * could evade a limit by changing the text.
  */
 export function networkOf(address: string): string {
   return firstGroups(address, 4);
 }
 
-/** The address, or the first three groups of an IPv6 address: the most that one customer has. */
+/** The address, or the first three groups of an IPv6 address: the most that one customer gets. */
 export function siteOf(address: string): string {
   return firstGroups(address, 3);
 }

@@ -1,5 +1,5 @@
-// What a browser is called, by the header User-Agent: words of ours alone, since what a browser says of itself can be
-// anything, also in a mail that anybody has sent to a stranger by asking for a link.
+// Names a browser by its User-Agent header from a fixed list. The header's own text could be anything, and mails to
+// strangers quote the name.
 
 const browsers = [
   ["Edge", /\bEdg[A-Za-z]*\//],
@@ -20,7 +20,7 @@ const systems = [
   ["Linux", /\bLinux\b/],
 ] as const;
 
-/** `Firefox, Windows`, or what of it is known; empty: nothing. @param agent the header User-Agent */
+/** For example `Firefox, Windows`; empty when nothing is recognised. @param agent the User-Agent header */
 export function browserName(agent: string): string {
   const named = (kinds: readonly (readonly [string, RegExp])[]) => kinds.find(([, form]) => form.test(agent))?.[0];
   return [named(browsers), named(systems)].filter((name) => name !== undefined).join(", ");

@@ -1,4 +1,4 @@
-// The budgets of a public operation add up, by the settings.
+// The time budgets of a public operation add up.
 import assert from "node:assert/strict";
 import { suite } from "../../../test/harness/suite.ts";
 import { paymentsSettings } from "../../payments/settings.ts";
@@ -18,9 +18,9 @@ const within = <T>(ms: number, work: () => T): T => {
   return callContext.run(context, work);
 };
 
-test("a processor that uses all the time it is given still leaves payments the time to answer, and each caller the time to pass it on", () => {
+test("a processor call that uses its whole budget leaves payments and each caller time to answer", () => {
   const slowest = Number(paymentsSettings.PROCESSOR_TIMEOUT_SECONDS.parse("12")) * 1_000;
-  // gateway > checkout > payments, the longest way.
+  // gateway > checkout > payments, the longest chain.
   const checkout = within(publicOperationMs, callPatienceMs);
   const payments = within(checkout, callPatienceMs);
   const processor = within(payments, () => processorShareMs(Number.MAX_SAFE_INTEGER));
@@ -30,7 +30,7 @@ test("a processor that uses all the time it is given still leaves payments the t
   assert.ok(processor >= slowest, `one call of ${slowest} ms fits into ${processor} ms`);
 });
 
-test("a call that has no time left is not begun", () => {
+test("does not start a call without time left", () => {
   assert.equal(
     within(settleReserveMs + 100, () => processorShareMs(8_000)),
     0,
@@ -38,7 +38,7 @@ test("a call that has no time left is not begun", () => {
   assert.equal(within(settleReserveMs + 2_000, () => processorShareMs(8_000)) <= 2_000, true);
 });
 
-test("work that nobody waits for has the limit of the call alone", () => {
+test("work without a caller has only the call's own limit", () => {
   assert.equal(processorShareMs(8_000), 8_000);
 });
 

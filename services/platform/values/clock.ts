@@ -1,12 +1,12 @@
-// The one clock for times that are stored or compared: the database's, carried on by this process's monotonic time, so
-// that no step of this machine's own clock is ever seen. A process without a database (the gateway, a command) has its
-// machine's clock. Services of one process share it, so their databases' clocks must agree (database/sync-clock.ts).
+// The only clock for stored or compared times: the database's, continued by monotonic time, so steps of the machine's
+// clock have no effect. A process without a database uses its machine's clock. Services of one process share the clock,
+// so their databases must agree (database/sync-clock.ts).
 
-/** What a clock showed at a moment of this process's monotonic time. */
+/** A clock reading and when it was taken. */
 export interface Reading {
   /** Milliseconds since 1970. */
   readonly clockMs: number;
-  /** As `performance.now()` counts. */
+  /** By `performance.now()`. */
   readonly atMs: number;
 }
 
@@ -17,14 +17,13 @@ export function clockMs(): number {
   return reading ? Math.floor(expectedMs(reading, performance.now())) : Date.now();
 }
 
-/** The same as a Date. */
 export function clockNow(): Date {
   return new Date(clockMs());
 }
 
 /**
- * Goes on from this reading. @returns how much later it is than was expected, milliseconds; undefined: it is the first
- * one
+ * Continues from this reading.
+ * @returns the difference to the expected time in milliseconds; undefined for the first reading
  */
 export function setClock(next: Reading): number | undefined {
   const stepped = reading && next.clockMs - expectedMs(reading, next.atMs);
@@ -32,7 +31,6 @@ export function setClock(next: Reading): number | undefined {
   return stepped;
 }
 
-/** True once the clock is not the machine's. */
 export function isClockSet(): boolean {
   return reading !== undefined;
 }

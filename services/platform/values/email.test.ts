@@ -4,13 +4,13 @@ import { buyerEmail, isBuyerEmail, isEmail, withAsciiDomain } from "./email.ts";
 
 const test = suite("e-mail addresses");
 
-test("what can be an address is one", () => {
+test("accepts valid addresses", () => {
   for (const text of ["a@b.co", "first.last+tag@sub.example.com", "o'neil@example.ie", "a@1.example"]) {
     assert.equal(isEmail(text), true, text);
   }
 });
 
-test("what cannot be an address is none, also when it is made to take long", () => {
+test("rejects invalid addresses, also ones built to be slow", () => {
   const long = `${"a".repeat(65)}@example.com`;
   const domain = `a@${"b".repeat(64)}.example`;
   for (const text of [
@@ -32,7 +32,7 @@ test("what cannot be an address is none, also when it is made to take long", () 
   assert.equal(isEmail(`a@${"a.".repeat(120)}!`), false);
 });
 
-test("a buyer's address is stored without blanks, with an ASCII domain, and with a name of any script", () => {
+test("stores a buyer's address trimmed, with an ASCII domain and a local part of any script", () => {
   for (const [text, stored] of [
     ["Ada@Example.com", "Ada@Example.com"],
     [" ada@example.com\n", "ada@example.com"],

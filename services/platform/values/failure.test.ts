@@ -1,4 +1,3 @@
-// Failures: what was thrown becomes a reason of the catalogue, and survives the trip over RPC.
 import assert from "node:assert/strict";
 import { Code, ConnectError } from "@connectrpc/connect";
 import { suite } from "../../../test/harness/suite.ts";
@@ -19,7 +18,7 @@ test("network and database outages are SERVICE_UNAVAILABLE, whatever wraps them"
   const refused = Object.assign(new Error("connect"), { code: "ECONNREFUSED" });
   const shutdown = Object.assign(new Error("terminating"), { code: "57P01" });
   const demoted = Object.assign(new Error("cannot execute INSERT in a read-only transaction"), { code: "25006" });
-  // What PgBouncer answers whom it has no connection for.
+  // PgBouncer's answer without a free connection.
   const pooler = Object.assign(new Error("query_wait_timeout"), { code: "08P01" });
   const pool = new Error("timeout exceeded when trying to connect");
   for (const error of [
@@ -44,7 +43,7 @@ test("everything else is INTERNAL_ERROR, and its message does not travel", () =>
   assert.ok(!toConnectError(failure).message.includes("secret detail"));
 });
 
-test("at most twenty violations are told", () => {
+test("returns at most twenty violations", () => {
   const violations = Array.from({ length: 30 }, (_, i) => ({ field: `f${i}`, problem: "bad" }));
   assert.equal(new Failure("INVALID_BODY", { violations }).violations.length, 20);
   assert.deepEqual(invalid("url", "must be https").violations, [{ field: "url", problem: "must be https" }]);

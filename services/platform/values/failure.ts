@@ -1,15 +1,15 @@
-// The one way in which a flow refuses or gives up: a Failure with a reason of the catalogue (failure.v1). Its cause
-// stays in the logs; over RPC it travels as an error detail, so that the next process sees the same reason.
+// A Failure with a reason of the catalogue (failure.v1) is the only way for a flow to reject or give up. Its cause
+// stays in the logs; RPC carries the reason as an error detail.
 import { create } from "@bufbuild/protobuf";
 import { Code, ConnectError } from "@connectrpc/connect";
 import { FailureSchema, FieldViolationSchema, Reason } from "#proto/failure/v1/failure_pb.ts";
+import { errorCode } from "./unchecked.ts";
 
-/** A reason of the catalogue, by name. */
 export type FailureReason = Exclude<keyof typeof Reason, "UNSPECIFIED">;
 
 interface Entry {
   readonly code: Code;
-  /** True: a defect or an outage that operators should see; false: the caller's own doing. */
+  /** True for a defect or an outage; false for a caller's error. */
   readonly fault: boolean;
 }
 
@@ -45,7 +45,7 @@ export interface Violation {
   readonly problem: string;
 }
 
-/** The name of a list's entry, as callers are told it (docs/contract.md §2): `scopes[0]`, `line_items[3]`. */
+/** Field name of a list entry as callers see it (docs/contract.md §2): `scopes[0]`, `line_items[3]`. */
 export function entryName(list: string, index: number): string {
   return `${list}[${index}]`;
 }
@@ -60,7 +60,7 @@ export interface FailureOptions {
   readonly begun?: boolean;
 }
 
-/** The first this many violations are told (docs/contract.md §2). */
+/** Only the first violations are returned (docs/contract.md §2). */
 const violationsMax = 20;
 
 export class Failure extends Error {
@@ -80,7 +80,7 @@ export class Failure extends Error {
     this.begun = options.begun ?? false;
   }
 
-  /** True for defects and outages, which are logged as errors; false for refusals of the caller's doing. */
+  /** True for defects and outages, which are logged as errors. */
   get fault(): boolean {
     return catalogue[this.reason].fault;
   }
@@ -91,10 +91,7 @@ export function invalid(field: string, problem: string): Failure {
   return new Failure("INVALID_BODY", { violations: [{ field, problem }] });
 }
 
-/**
- * Whatever was thrown, as a Failure: errors of the network and the database are SERVICE_UNAVAILABLE, the rest
- * INTERNAL_ERROR.
- */
+/** Converts any error: network and database errors become SERVICE_UNAVAILABLE, all others INTERNAL_ERROR. */
 export function asFailure(error: unknown): Failure {
   if (error instanceof Failure) return error;
   if (error instanceof ConnectError) return fromConnectError(error);
@@ -105,7 +102,7 @@ export function asFailure(error: unknown): Failure {
   });
 }
 
-/** The Failure as an RPC error. @param begun something was sent to a processor before it */
+/** @param begun a command was sent to a processor before the failure */
 export function toConnectError(failure: Failure, begun = failure.begun): ConnectError {
   const detail = create(FailureSchema, {
     reason: Reason[failure.reason],
@@ -144,16 +141,15 @@ function isReason(name: string): name is FailureReason {
   return name in catalogue;
 }
 
-/** A number that this release does not know comes from a newer one and counts as a defect. */
+/** An unknown number comes from a newer release and counts as a defect. */
 function reasonName(value: number): FailureReason {
   const [name] = Object.entries(Reason).find(([, number]) => number === value) ?? [];
   return name !== undefined && isReason(name) ? name : "INTERNAL_ERROR";
 }
 
-// Socket errors of Node, and SQLSTATE classes 08 (connection), 53 (resources), 57 (operator intervention: shutdown,
-// cancel by statement_timeout), 40 (rollback: deadlock, serialization), 55P03 (lock not available) and 25006
-// (read-only, as a server is that is no longer the primary). A certificate that does not hold is one too: nothing was
-// said to the server.
+// Node's socket errors, and SQLSTATE classes 08 (connection), 53 (resources), 57 (operator intervention), 40
+// (rollback), 55P03 (lock not available) and 25006 (read-only after a failover). A rejected certificate counts too:
+// nothing was sent to the server.
 const outageCode =
   /^(E(CONNREFUSED|CONNRESET|PIPE|TIMEDOUT|HOSTUNREACH|NOTFOUND|AI_AGAIN)|(08|53|57|40)\w{3}|55P03|25006)$/;
 const outageMessage =
@@ -161,7 +157,7 @@ const outageMessage =
 
 function isOutage(error: unknown): boolean {
   for (let e = error, depth = 0; e instanceof Error && depth < 5; e = e.cause, depth++) {
-    if ("code" in e && typeof e.code === "string" && outageCode.test(e.code)) return true;
+    if (outageCode.test(errorCode(e))) return true;
     if (outageMessage.test(e.message)) return true;
     if (certificateRefusal(e)) return true;
     if (e instanceof AggregateError && e.errors.some(isOutage)) return true;
@@ -169,21 +165,17 @@ function isOutage(error: unknown): boolean {
   return false;
 }
 
-// A server whose certificate this process does not believe, in one sentence that says what is wrong with it, instead of
-// a handshake's error.
+// A readable error for a server certificate that this process rejects, instead of a handshake error.
 
-/** The server's certificate is refused; `code` as the client gave it, e.g. CERT_HAS_EXPIRED. */
+/** `code` is the client's, for example CERT_HAS_EXPIRED. */
 export class CertificateRefused extends Error {
   override name = "CertificateRefused";
   readonly code: string;
 
-  /**
-   * @param server the setting that names it. @param authority the file of who has to vouch for it; absent: those that
-   * Node knows
-   */
+  /** @param server the setting that names the server @param authority the CA file, or undefined for Node's own list */
   constructor(server: string, authority: string | undefined, { code, what }: Refusal, cause: unknown) {
-    const by = authority === undefined ? "the authorities that Node knows" : authority;
-    super(`${server} leads to a server whose certificate ${what}; who vouches for it: ${by} (${code})`, { cause });
+    const by = authority === undefined ? "Node's own list" : authority;
+    super(`${server} leads to a server whose certificate ${what}; trusted CA: ${by} (${code})`, { cause });
     this.code = code;
   }
 }
@@ -193,10 +185,10 @@ interface Refusal {
   readonly what: string;
 }
 
-// OpenSSL's and Node's codes for a certificate that does not hold.
+// OpenSSL's and Node's codes for an invalid certificate.
 const known: Readonly<Record<string, string>> = {
-  CERT_HAS_EXPIRED: "has expired, or its authority's has",
-  CERT_NOT_YET_VALID: "is not valid yet, or its authority's is not: compare the clocks",
+  CERT_HAS_EXPIRED: "has expired, or its CA's has",
+  CERT_NOT_YET_VALID: "is not valid yet, or its CA's is not: compare the clocks",
   CERT_REVOKED: "is revoked",
   ERR_TLS_CERT_ALTNAME_INVALID: "is for another name",
 };
@@ -204,11 +196,11 @@ const unvouched =
   /^(DEPTH_ZERO_SELF_SIGNED_CERT|SELF_SIGNED_CERT_IN_CHAIN|UNABLE_TO_(GET_ISSUER_CERT|GET_ISSUER_CERT_LOCALLY|VERIFY_LEAF_SIGNATURE)|CERT_(UNTRUSTED|REJECTED|SIGNATURE_FAILURE)|INVALID_CA|INVALID_PURPOSE)$/;
 const depthMax = 5;
 
-/** Why the certificate is refused; undefined: the error is about something else. Clients wrap it, each in its way. */
+/** Why the certificate was rejected; undefined for any other error. Each client wraps the error differently. */
 export function certificateRefusal(error: unknown, depth = 0): Refusal | undefined {
   if (!(error instanceof Error) || depth > depthMax) return undefined;
-  const code = "code" in error ? String(error.code) : "";
-  const what = known[code] ?? (unvouched.test(code) ? "nobody vouches for" : undefined);
+  const code = errorCode(error);
+  const what = known[code] ?? (unvouched.test(code) ? "is not signed by a trusted CA" : undefined);
   if (what !== undefined) return { code, what };
   const chained = "chainedError" in error ? error.chainedError : undefined;
   return certificateRefusal(error.cause, depth + 1) ?? certificateRefusal(chained, depth + 1);

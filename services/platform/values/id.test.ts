@@ -1,4 +1,3 @@
-// Ids: well-formed, strictly ascending, told apart by noun; those that are secrets far apart.
 import assert from "node:assert/strict";
 import { suite } from "../../../test/harness/suite.ts";
 import { idFloor, idTimeMs, isId, newId, newSecretId, randomHex } from "./id.ts";
@@ -16,7 +15,7 @@ test("ids of one process ascend strictly, also within a millisecond and when the
   assert.equal(new Set(ids).size, ids.length);
 });
 
-test("an id tells when its object was made, and never a time more than a second ahead of the clock", () => {
+test("an id contains its creation time, at most a second ahead of the clock", () => {
   const noon = Date.parse("2050-01-01T12:00:00Z");
   const timeOf = (nowMs: number) => idTimeMs(newId("payment", nowMs));
   assert.equal(timeOf(noon), noon);
@@ -25,7 +24,7 @@ test("an id tells when its object was made, and never a time more than a second 
   assert.equal(timeOf(noon - 3_600_000), noon - 3_600_000);
 });
 
-test("ids that are secrets tell when they were made, and none of one millisecond is near another", () => {
+test("secret ids contain their creation time, and ids of one millisecond are far apart", () => {
   const noon = Date.parse("2050-01-01T12:00:00Z");
   const ids = Array.from({ length: 2_000 }, () => newSecretId("application", noon));
   for (const id of ids) assert.equal(isId("application", id) && idTimeMs(id), noon, id);
@@ -36,7 +35,7 @@ test("ids that are secrets tell when they were made, and none of one millisecond
   assert.ok(ascending > 800 && ascending < 1_200, `${ascending} of 2,000 follow a lesser one`);
 });
 
-/** The number that the last sixteen characters are. */
+/** The number in the last sixteen characters. */
 function randomSuffix(id: string): bigint {
   const digits = "0123456789abcdefghjkmnpqrstvwxyz";
   let number = 0n;
@@ -54,7 +53,7 @@ test("an id belongs to its noun and to nothing else", () => {
   }
 });
 
-test("random bytes are given once, as many as were asked for, also across the end of a block", () => {
+test("returns random bytes once, in the requested number, also across the end of a block", () => {
   const seen = new Set<string>();
   for (let i = 0; i < 5_000; i++) {
     const bytes = 8 + (i % 9);

@@ -1,10 +1,10 @@
-// Object ids: a noun's prefix and 26 lower-case Crockford base32 characters of a ULID, so that ids sort by creation
-// (docs/contract.md §3). Ids of one process are strictly ascending, also within a millisecond, so that who has one
-// knows its neighbours; their time never runs ahead of the database's clock by more than a second.
+// Object ids: a noun's prefix and a ULID of 26 lower-case Crockford base32 characters, so ids sort by creation
+// (docs/contract.md §3). Ids of one process strictly ascend, also within a millisecond. An id is therefore guessable
+// from its neighbours. Its time is at most one second ahead of the database's clock.
 import { randomBytes } from "node:crypto";
 import { clockMs } from "./clock.ts";
 
-/** Prefix of each noun (docs/contract.md §3); the rest are ours. */
+/** Prefix of each noun (docs/contract.md §3). Nouns that the contract does not list are internal. */
 export const prefixes = {
   session: "cs",
   payment: "pay",
@@ -39,52 +39,49 @@ export type Id<N extends Noun> = `${(typeof prefixes)[N]}_${string}`;
 const alphabet = "0123456789abcdefghjkmnpqrstvwxyz";
 const suffix = /^[0-7][0-9a-hjkmnp-tv-z]{25}$/;
 
-// Further ahead than this an id would lie about its object's time; the clock has stepped back, and ids follow it.
+// An id further ahead would give a wrong creation time: the clock has stepped back, and ids follow it.
 const aheadMsMax = 1_000;
 const last = { ms: 0, random: 0n };
 let rebases = 0;
 const randomBits = 80n;
 const randomMask = (1n << randomBits) - 1n;
 
-/** Nouns whose id alone opens the object. */
+/** Nouns whose id alone grants access. */
 type SecretNoun = "application";
 
-/** A new id of the noun, which is no secret. */
+/** A new id of the noun. It is not a secret. */
 export function newId<N extends Exclude<Noun, SecretNoun>>(noun: N, nowMs: number = clockMs()): Id<N> {
   return `${prefixes[noun]}_${ulid(nowMs)}`;
 }
 
-/** A new id that nobody guesses from another one: 80 random bits of its own, ascending by the millisecond alone. */
+/** A new id that cannot be guessed from another one: 80 random bits, ascending by millisecond only. */
 export function newSecretId<N extends SecretNoun>(noun: N, nowMs: number = clockMs()): Id<N> {
   return `${prefixes[noun]}_${ulidText(nowMs, BigInt(`0x${randomHex(10)}`))}`;
 }
 
-/** Times that the ids of this process went back, since its clock had been ahead. */
+/** How often this process's ids went back because the clock had been ahead. */
 export function idRebases(): number {
   return rebases;
 }
 
-/** True when the text is a well-formed id of the noun; says nothing about whether the object exists. */
+/** True for a well-formed id of the noun, whether or not the object exists. */
 export function isId<N extends Noun>(noun: N, value: string): value is Id<N> {
   const prefix = `${prefixes[noun]}_`;
   return value.startsWith(prefix) && suffix.test(value.slice(prefix.length));
 }
 
-/** The 26 characters after the prefix. */
 export function idSuffix(id: string): string {
   return id.slice(id.lastIndexOf("_") + 1);
 }
 
-/**
- * When the object of a well-formed id was made, milliseconds since 1970: the first ten characters are a ULID's time.
- */
+/** Creation time of a well-formed id in milliseconds since 1970, from the ULID's first ten characters. */
 export function idTimeMs(id: string): number {
   let ms = 0;
   for (const character of idSuffix(id).slice(0, 10)) ms = ms * 32 + alphabet.indexOf(character);
   return ms;
 }
 
-/** The least id of the noun that can have been made at this time. */
+/** The lowest possible id of the noun at this time. */
 export function idFloor<N extends Noun>(noun: N, ms: number): Id<N> {
   let text = "";
   for (let rest = Math.max(ms, 0), i = 0; i < 10; i++, rest = Math.floor(rest / 32)) text = alphabet[rest % 32] + text;
@@ -96,7 +93,7 @@ function ulid(nowMs: number): string {
   if (isRebased && last.ms > 0) rebases += 1;
   if (nowMs > last.ms || isRebased) {
     last.ms = nowMs;
-    // The top bit stays free, so that counting up within a millisecond cannot overflow.
+    // The top bit stays free: counting up within a millisecond cannot overflow.
     last.random = BigInt(`0x${randomHex(10)}`) & (randomMask >> 1n);
   } else {
     last.random += 1n;
@@ -119,8 +116,8 @@ let block = Buffer.alloc(0);
 let used = 0;
 
 /**
- * So many random bytes in hexadecimal, each given once, from a block: asking the system for eight costs as much as for
- * a thousand. For names; for what must be secret the system is asked each time (secrets/vault.ts).
+ * Random bytes in hexadecimal from a pre-filled block, since asking the system for eight costs as much as for a
+ * thousand. For names only; secrets use secrets/vault.ts.
  * @param bytes at most 64
  */
 export function randomHex(bytes: number): string {

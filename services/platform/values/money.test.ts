@@ -1,5 +1,4 @@
-// Which codes of ISO 4217 are money: the table against the maintained list's own marks, read anew, and against codes
-// written out.
+// Compares the currency table with the list's own marks, and with codes written out.
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { createRequire } from "node:module";
@@ -10,7 +9,7 @@ const test = suite("currencies");
 const listFile = createRequire(import.meta.url).resolve("currency-codes/iso-4217-list-one.xml");
 const entries = readFileSync(listFile, "utf8").split("<CcyNtry>").slice(1);
 
-/** The list's entry, as its publisher marks it: units are "N.A." for what has none. */
+/** The publisher's entry: "N.A." units for codes without decimals. */
 function entryOf(xml: string) {
   const [, code = ""] = /<Ccy>([A-Z]{3})<\/Ccy>/.exec(xml) ?? [];
   const [, units = ""] = /<CcyMnrUnts>([^<]+)<\/CcyMnrUnts>/.exec(xml) ?? [];
@@ -27,7 +26,7 @@ test("the table is the ISO list without funds, metals, test codes and units with
   assert.deepEqual(new Map([...found].sort()), new Map([...expected].sort()));
 });
 
-test("no code that nobody pays with is taken", () => {
+test("rejects codes that are not money", () => {
   const funds = "BOV CHE CHW CLF COU MXV USN UYI UYW XAD XBA XBB XBC XBD XDR XSU XUA".split(" ");
   const metals = "XAG XAU XPD XPT".split(" ");
   const others = "XTS XXX ABC ZZZ eur DEM".split(" ");

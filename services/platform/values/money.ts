@@ -1,17 +1,16 @@
-// Currencies and the bounds of an amount. Amounts are integers in minor units; no floating point touches them
-// (docs/contract.md §3).
+// Currencies and amount bounds. Amounts are integers in minor units; no floating point is used (docs/contract.md §3).
 import currencyCodes from "currency-codes";
 
-/** Largest amount of one payment, minor units (docs/contract.md §4). */
+/** Largest amount of one payment, in minor units (docs/contract.md §4). */
 export const amountMax = 99_999_999n;
 
-// In ISO 4217's list, but marked there as funds: units that banks keep accounts in, which nobody pays with.
+// Marked as funds in ISO 4217: units of account that buyers cannot pay with.
 const funds = new Set(["BOV", "CHE", "CHW", "CLF", "COU", "MXV", "USN", "UYI"]);
-// Codes X.. are metals, funds and test codes, but for the currencies that several countries have in common.
+// X.. codes are metals, funds and test codes, except for currencies shared by several countries.
 const shared = new Set(["XAF", "XCD", "XCG", "XOF", "XPF"]);
-// Money has these; four decimals have units that contracts are indexed by (CLF, UYW).
+// Units with four decimals are index units (CLF, UYW), not money.
 const moneyDigits = new Set([0, 2, 3]);
-// Newer than the package's list (published 2024-06-25): the Caribbean guilder, ISO 4217 amendment 176, in effect since
+// Missing in the package's list of 2024-06-25: the Caribbean guilder (ISO 4217 amendment 176), in effect since
 // 2025-03-31.
 const newer = [{ code: "XCG", digits: 2 }];
 
@@ -22,17 +21,17 @@ const exponents: ReadonlyMap<string, number> = new Map(
     .map(({ code, digits }) => [code, digits]),
 );
 
-/** The number of decimals of a currency (ISO 4217): 0, 2 or 3; undefined when there is no such money. */
+/** Decimals of a currency (ISO 4217): 0, 2 or 3; undefined for an unknown currency. */
 export function currencyExponent(currency: string): number | undefined {
   return exponents.get(currency);
 }
 
-/** Every currency code that can be charged, upper case. */
+/** Every chargeable currency code, upper case. */
 export function currencies(): readonly string[] {
   return [...exponents.keys()];
 }
 
-/** Networks of cards by the codes of the contract (docs/contract.md §5), as people call them everywhere. */
+/** Display names of card networks by the contract's codes (docs/contract.md §5). */
 export const cardNetworks: ReadonlyMap<string, string> = new Map([
   ["visa", "Visa"],
   ["mastercard", "Mastercard"],

@@ -1,4 +1,4 @@
-// The version of this release, from the one place where it is written.
+// The version of this release, from package.json.
 import { readFileSync } from "node:fs";
 import { membersOf } from "./unchecked.ts";
 

@@ -8,7 +8,7 @@ import { join } from "node:path";
 import { Registry } from "prom-client";
 import { Database } from "#platform/database/database.ts";
 import { EventBus } from "#platform/events/event-bus.ts";
-import { OwnSeal } from "#platform/events/event-keys.ts";
+import { EventSeal } from "#platform/events/event-keys.ts";
 import { ensureStreams } from "#platform/events/make-streams.ts";
 import { Outbox } from "#platform/events/outbox.ts";
 import { type JobContext, JobWatch, startJobs } from "#platform/process/job.ts";
@@ -41,7 +41,7 @@ test.before(async () => {
   await ensureStreams({ broker: { url: natsUrl }, namespace, only: [service] });
   db = await Database.open({ url: (await freshDatabase(service)).serviceUrl, name: "test", log });
   const keys = new Map([["k1", randomBytes(32)]]);
-  const seal = new OwnSeal(keys);
+  const seal = new EventSeal(keys);
   bus = new EventBus({ broker: { url: natsUrl }, seal, namespace, name: "test", log });
   await eventually("the broker to answer", () => bus.connected);
   const recovery = await Recovery.begin({ service, db, bus, seal, log });

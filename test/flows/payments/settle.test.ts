@@ -2,7 +2,6 @@
 import assert from "node:assert/strict";
 import { fromBinary } from "@bufbuild/protobuf";
 import { Outbox } from "#platform/events/outbox.ts";
-import { callContext } from "#platform/values/call-context.ts";
 import { type Id, newId } from "#platform/values/id.ts";
 import { EventSchema } from "#proto/events/v1/events_pb.ts";
 import { Environment } from "#proto/merchant/v1/merchant_pb.ts";

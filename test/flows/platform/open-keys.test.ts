@@ -278,8 +278,8 @@ test("a service refuses to start with other keys than its database was sealed wi
   const sealed = config.ENCRYPTION_KEYS.get("k1") ?? assert.fail();
   const other = randomBytes(32);
   for (const [keys, why] of [
-    [[["k1", other]], /key k1 does not open .*connectors\.credentials.*another key has its name/],
-    [[["k2", other]], /sealed under k1, and none of the given keys has that name/],
+    [[["k1", other]], /key k1 does not open .*connectors\.credentials.*a different key has its name/],
+    [[["k2", other]], /sealed under k1, and none of the configured keys has that name/],
   ] as const) {
     const restart = startMerchant({ ...config, ...simulator, ENCRYPTION_KEYS: new Map(keys) });
     await assert.rejects(restart, (error) => error instanceof ConfigError && why.test(error.message));

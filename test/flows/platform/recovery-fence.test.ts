@@ -9,7 +9,7 @@ import { Database } from "#platform/database/database.ts";
 import { IdempotencyKeys } from "#platform/database/idempotency.ts";
 import { connectBroker } from "#platform/events/connection.ts";
 import { EventBus } from "#platform/events/event-bus.ts";
-import { OwnSeal, sealHeader } from "#platform/events/event-keys.ts";
+import { EventSeal, sealHeader } from "#platform/events/event-keys.ts";
 import { ensureStreams } from "#platform/events/make-streams.ts";
 import { type Announcement, Outbox } from "#platform/events/outbox.ts";
 import { relayOnce } from "#platform/events/relay.ts";
@@ -34,7 +34,7 @@ import { refused } from "../service-config.ts";
 
 const test = suite("recovery: noticing a restore");
 const log = createLog("test", "silent");
-const seal = new OwnSeal(new Map([["k1", randomBytes(32)]]));
+const seal = new EventSeal(new Map([["k1", randomBytes(32)]]));
 const vault = new Vault(new Map([["k1", randomBytes(32)]]));
 const service = "payments";
 const type = "payment.succeeded";
@@ -293,7 +293,7 @@ test("a lost stream without a restore is refilled and starts no recovery", async
 for (const [what, sealed] of Object.entries({
   "without our seal": () => "",
   "with a seal of another key": (subject: string, body: Uint8Array) =>
-    new OwnSeal(new Map([["k1", randomBytes(32)]])).of(subject, body),
+    new EventSeal(new Map([["k1", randomBytes(32)]])).of(subject, body),
   "with our seal of another event": (subject: string) => seal.of(subject, randomBytes(8)),
 })) {
   test(`a foreign event in the stream ${what} starts no recovery`, async () => {

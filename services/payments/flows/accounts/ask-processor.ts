@@ -2,7 +2,7 @@
 import { create } from "@bufbuild/protobuf";
 import type { Client } from "@connectrpc/connect";
 import { LRUCache } from "lru-cache";
-import { SharedQuestion } from "#platform/rpc/client.ts";
+import { RequestCoalescer } from "#platform/rpc/client.ts";
 import { Failure } from "#platform/values/failure.ts";
 import {
   type ConnectorAccount,
@@ -29,7 +29,7 @@ export class Accounts {
   readonly #merchants: Merchants;
   #cached = newCache();
   readonly #used = new Set<string>();
-  readonly #active = new SharedQuestion<readonly [ProcessorAccount, ...ProcessorAccount[]]>();
+  readonly #active = new RequestCoalescer<readonly [ProcessorAccount, ...ProcessorAccount[]]>();
 
   constructor(merchants: Merchants) {
     this.#merchants = merchants;

@@ -1,7 +1,7 @@
 // Limits the downloads of this process. All downloads load their pages one at a time, to spare the payments service.
 // Each merchant has a few downloads, because each holds two pages in memory.
 import { bulkhead } from "cockatiel";
-import { askPatiently } from "#platform/rpc/client.ts";
+import { retryWhileUnavailable } from "#platform/rpc/client.ts";
 import { type CallContext, callContext, renewTime } from "#platform/values/call-context.ts";
 import { TooManyFiles } from "../../../session/turned-away.ts";
 
@@ -35,7 +35,7 @@ export class Downloads {
   /** Loads a later page in turn, with retries during an outage. The request's own deadline has passed by then. */
   async page<T>(call: CallContext, load: () => Promise<T>): Promise<T> {
     const own = { ...call };
-    return await callContext.run(own, () => askPatiently(() => this.#inTurn(own, load)));
+    return await callContext.run(own, () => retryWhileUnavailable(() => this.#inTurn(own, load)));
   }
 
   /** The deadline starts with the turn. The call context is set here, because the previous page starts the turn. */
