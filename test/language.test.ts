@@ -4,7 +4,6 @@ import { execFileSync } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import * as assert from "uvu/assert";
-import { sourceFiles } from "./harness/files/source-files.ts";
 import { suite } from "./harness/suite.ts";
 
 const root = join(import.meta.dirname, "..");

@@ -10,6 +10,7 @@ export const tiers: Readonly<Record<string, Tier>> = {
   "gateway/": "quick",
   "deploy/": "quick",
   "test/tidy.test.ts": "quick",
+  "test/language.test.ts": "quick",
   "test/documents.test.ts": "quick",
   "test/bench/": "full",
   "test/browser/": "full",

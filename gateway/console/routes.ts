@@ -17,11 +17,11 @@ import { ForeignForm, LargeForm, SignedOut } from "./session/turned-away.ts";
 import type {
   Answer,
   ConsoleContext,
-  Redirect,
   MerchantVisit,
   OperatorVisit,
   Page,
   PersonVisit,
+  Redirect,
   Visit,
 } from "./session/visit.ts";
 

@@ -315,8 +315,7 @@ visit.alone("links only to safe schemes and lists no secret", async () => {
     const fields = { ...typed, font_family: "inter", logo_url: url, terms_url: url };
     assert.is((await person.post(`${base}/branding`, fields)).status, 422, url);
     assert.is(
-      (await person.post(`${base}/profile`, { name: "x", email: "x@screens.example", website: url }))
-        .status,
+      (await person.post(`${base}/profile`, { name: "x", email: "x@screens.example", website: url })).status,
       422,
     );
   }

@@ -36,8 +36,6 @@ function checkValue(name: string, value: unknown): void {
     throw new TypeError(`${name} must be a finite number`);
   }
   if (Number.isInteger(value) && !Number.isSafeInteger(value)) {
-    throw new TypeError(
-      `${name} must be at most ${Number.MAX_SAFE_INTEGER}: larger numbers lose precision`,
-    );
+    throw new TypeError(`${name} must be at most ${Number.MAX_SAFE_INTEGER}: larger numbers lose precision`);
   }
 }

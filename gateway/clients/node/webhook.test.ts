@@ -58,10 +58,10 @@ test("refuses changed, forged, delayed and malformed deliveries with the cause a
     refusal(Buffer.from("{"), header(now, sign(Buffer.from("{")))),
   ];
   const wanted = [
-      ...[/header is missing/, /header is missing/, /look like t=/, /look like t=/, /look like t=/],
-      ...[/no v1 signature matches/, /no v1 signature matches/, /no v1 signature matches/],
-      ...[/signed 301 s ago, tolerance is 300 s/, /signed 301 s from now/],
-      ...[/the body is not an event/, /the body is not an event/],
+    ...[/header is missing/, /header is missing/, /look like t=/, /look like t=/, /look like t=/],
+    ...[/no v1 signature matches/, /no v1 signature matches/, /no v1 signature matches/],
+    ...[/signed 301 s ago, tolerance is 300 s/, /signed 301 s from now/],
+    ...[/the body is not an event/, /the body is not an event/],
   ];
   for (const [i, reason] of reasons.entries()) {
     assert.match(reason, wanted[i] ?? /./);

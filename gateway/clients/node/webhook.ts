@@ -34,18 +34,16 @@ export function verifyWebhook(
   const { time, signatures } = partsOf([header ?? ""].flat().join(","));
   const wanted = secrets.map((each) => createHmac("sha256", each).update(`${time}.`).update(rawBody).digest());
   // Every pair is compared, so the time does not show which one matches.
-  const isSigned = signatures.flatMap((signature) => wanted.map((one) => timingSafeEqual(signature, one))).includes(true);
+  const isSigned = signatures
+    .flatMap((signature) => wanted.map((one) => timingSafeEqual(signature, one)))
+    .includes(true);
   if (!isSigned) {
-    throw refusal(
-      "no v1 signature matches: check that the secret is this endpoint's and that the body is unparsed",
-    );
+    throw refusal("no v1 signature matches: check that the secret is this endpoint's and that the body is unparsed");
   }
   const age = now - Number(time);
   if (!(Math.abs(age) <= tolerance)) {
     const when = age > 0 ? `${Math.round(age)} s ago` : `${Math.round(-age)} s from now`;
-    throw refusal(
-      `signed ${when}, tolerance is ${tolerance} s: a replayed delivery, or a wrong clock`,
-    );
+    throw refusal(`signed ${when}, tolerance is ${tolerance} s: a replayed delivery, or a wrong clock`);
   }
   return eventOf(rawBody);
 }

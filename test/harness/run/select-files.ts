@@ -78,7 +78,7 @@ export function batchesOf(files: readonly string[]): string[][] {
 
 /** The group of a test file. */
 export function groupOf(file: string): GroupName {
-  if (file === "test/tidy.test.ts" || file === "test/documents.test.ts") return "check";
+  if (["test/tidy.test.ts", "test/language.test.ts", "test/documents.test.ts"].includes(file)) return "check";
   if (!file.startsWith("test/")) return "unit";
   if (file.startsWith("test/contract/")) return "contract";
   return file.startsWith("test/flows/") ? "flows" : "others";
