@@ -284,7 +284,7 @@ test("what does not speak as Tollbooth does is an error, and the key goes nowher
     proxy.trouble(trouble);
     const error = await failure(troubled.payments.get("pay_x"));
     assert.ok(error instanceof UnexpectedAnswerError, `${trouble}: ${inspect(error)}`);
-    assert.ok(!inspect(error, { depth: 9 }).includes("nobody_should_see"));
+    assert.ok(!inspect(error, { depth: 9 }).includes("never_shown"));
     if (trouble === "redirect") assert.match(error.message, /redirects \(HTTP 307\), which is not followed/);
   }
   proxy.trouble("deep answer");

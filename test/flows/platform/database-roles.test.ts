@@ -1,5 +1,5 @@
-// What the services' roles may do in their databases: read and write rows, and on tables that are written once not even
-// that. The stack of this run works under such roles, so every other test proves that it is enough.
+// Rights of the services' roles: they read and write rows, and only insert into append-only tables. The run's stack
+// uses these roles, so every other test proves that they suffice.
 import assert from "node:assert/strict";
 import { randomBytes } from "node:crypto";
 import pg from "pg";
@@ -43,7 +43,7 @@ async function connected<T>(url: string, work: (client: pg.Client) => Promise<T>
 const asService = <T>(service: Source, work: (client: pg.Client) => Promise<T>) =>
   connected(databaseOf(service).serviceUrl, work);
 
-/** The statement fails for want of a right, not by a trigger and not for what it says. */
+/** The statement fails by a missing privilege, not by a trigger or its content. */
 async function isForbidden(client: pg.Client, statement: string): Promise<void> {
   await assert.rejects(client.query(statement), { code: insufficientPrivilege }, statement);
 }
@@ -56,7 +56,7 @@ async function tablesOf(client: pg.Client): Promise<string[]> {
   return rows.map(({ name }) => name);
 }
 
-test("the payments service cannot change, delete or empty the journal, nor switch its triggers off", () =>
+test("the payments service cannot change, delete or truncate the journal, or disable its triggers", () =>
   asService("payments", async (client) => {
     await client.query("select from journal");
     for (const statement of [
@@ -75,13 +75,13 @@ test("the payments service cannot change, delete or empty the journal, nor switc
       await isForbidden(client, statement);
   }));
 
-// A type or a table of a session's own comes before ours of the same name, unless a function says where it looks.
+// A session's temporary types and tables shadow ours, unless a function sets its search_path.
 const ownText = [
   "create type pg_temp.text as enum ('x')",
   "create function pg_temp.hush(pg_catalog.text) returns pg_temp.text language sql immutable as 'select null::pg_temp.text'",
-  "create function pg_temp.say(pg_temp.text) returns pg_catalog.text language sql immutable as $$select ''::pg_catalog.text$$",
+  "create function pg_temp.show(pg_temp.text) returns pg_catalog.text language sql immutable as $$select ''::pg_catalog.text$$",
   "create cast (pg_catalog.text as pg_temp.text) with function pg_temp.hush(pg_catalog.text) as assignment",
-  "create cast (pg_temp.text as pg_catalog.text) with function pg_temp.say(pg_temp.text) as implicit",
+  "create cast (pg_temp.text as pg_catalog.text) with function pg_temp.show(pg_temp.text) as implicit",
 ];
 const ownApproval = [
   `create temp table journal_adjustments as
@@ -94,21 +94,21 @@ const refusedRule = { code: "23514" };
 const intoJournal =
   "insert into journal (merchant_id, environment, currency, payment_id, kind, cause, occurrence, debit, credit, amount) values";
 
-test("a session of the payments service cannot put types of its own before those of the rules of rows", () =>
+test("a payments session cannot bypass row rules with temporary types", () =>
   asService("payments", async (client) => {
     for (const statement of ownText) await client.query(statement);
     const line = `${intoJournal} ('m', 1, 'EUR', 'pay_x', 'captured', 'c', 0, 'nowhere', 'nowhere', -500)`;
     await assert.rejects(client.query(line), refusedRule);
   }));
 
-test("a session of the payments service cannot put an approval of its own before that of four eyes", () =>
+test("a payments session cannot forge an approval with temporary tables", () =>
   asService("payments", async (client) => {
     for (const statement of ownApproval) await client.query(statement);
     const line = `${intoJournal} ('m', 1, 'EUR', null, 'adjusted', 'adj_x', 0, 'adjustments', 'merchant_balance', 900000)`;
     await assert.rejects(client.query(line), refusedRule);
   }));
 
-test("who migrates may have any name, and a function that decides which rows may be is nobody else's", async () => {
+test("migrate works under any role name and resets the search_path of row rules", async () => {
   for (const owner of ["Mixed.Case@Owner", "42"]) {
     const database = await freshDatabase();
     const role = `"${owner} ${randomBytes(4).toString("hex")}"`;
@@ -133,7 +133,7 @@ test("who migrates may have any name, and a function that decides which rows may
   }
 });
 
-test("migrate does not go on while a function that decides which rows may be is another role's, and says what to do", async () => {
+test("migrate stops while another role owns a row rule, and names the remedy", async () => {
   const database = await freshDatabase("payments");
   const owner = `owner_${randomBytes(4).toString("hex")}`;
   await connected(database.url, async (admin) => {
@@ -148,9 +148,7 @@ test("migrate does not go on while a function that decides which rows may be is 
     const again = () => migrate({ databaseUrl, service, serviceRole: serviceRoles.replace("{service}", service) });
     await assert.rejects(
       again(),
-      new RegExp(
-        `own_dispute\\(\\) is owned by another role; run: alter routine own_dispute\\(\\) owner to "${owner}"`,
-      ),
+      new RegExp(`own_dispute\\(\\) is another role's; \\w+: alter routine own_dispute\\(\\) owner to "${owner}"`),
     );
     await admin.query(`alter routine own_dispute() owner to "${owner}"`);
     await again();
@@ -161,7 +159,7 @@ test("migrate does not go on while a function that decides which rows may be is 
 });
 
 for (const service of sources) {
-  test(`every function in the database of ${service} says where it looks for names`, () =>
+  test(`every function in the database of ${service} sets its search_path`, () =>
     connected(databaseOf(service).url, async (admin) => {
       const { rows } = await admin.query(
         `select proname from pg_proc p where pronamespace = 'public'::regnamespace and not ('search_path=public, pg_temp' = any (coalesce(proconfig, '{}')))
@@ -172,14 +170,14 @@ for (const service of sources) {
 
   test(`the ${service} service owns nothing`, () =>
     connected(databaseOf(service).url, async (admin) => {
-      // In any database of the server: objects that it owns, and objects that it may give away.
+      // In any database of the server.
       const { rows } = await admin.query("select from pg_shdepend where refobjid = $1::regrole and deptype = 'o'", [
         serviceRoles.replace("{service}", service),
       ]);
       assert.equal(rows.length, 0);
     }));
 
-  test(`the ${service} service cannot make, alter, empty or drop a table, nor change what was migrated`, () =>
+  test(`the ${service} service cannot create, alter, truncate or drop a table, or change the migrations`, () =>
     asService(service, async (client) => {
       for (const table of await tablesOf(client)) {
         await isForbidden(client, `truncate ${table}`);
@@ -193,7 +191,7 @@ for (const service of sources) {
       await isForbidden(client, "insert into schema_migrations values ('later', '', now())");
     }));
 
-  test(`the ${service} service may write rows everywhere but where they are written once`, () =>
+  test(`the ${service} service may write all tables, and only insert into append-only ones`, () =>
     asService(service, async (client) => {
       const { rows } = await client.query<{ name: string; rights: string[] }>(
         `select relname as name, array(select word from unnest(array['SELECT', 'INSERT', 'UPDATE', 'DELETE', 'TRUNCATE', 'REFERENCES',
@@ -212,7 +210,7 @@ for (const service of sources) {
     }));
 }
 
-test("the functions that make and drop daily tables take a day and a known name, and nothing else", async () => {
+test("the functions for daily tables accept only a day and a known table", async () => {
   const refused = { code: "22023" };
   await asService("webhook", async (client) => {
     const day = "2030-01-02";
@@ -247,7 +245,7 @@ test("the functions that make and drop daily tables take a day and a known name,
   });
 });
 
-test("nobody waits behind a daily table that cannot be dropped yet", () =>
+test("dropping a daily table fails immediately while it is being read", () =>
   connected(databaseOf("webhook").url, async (reader) => {
     await asService("webhook", async (client) => {
       await client.query("select make_partition('deliveries', '2030-02-01')");
@@ -258,7 +256,7 @@ test("nobody waits behind a daily table that cannot be dropped yet", () =>
     });
   }));
 
-test("migrating again takes back a right too many and gives a missing one", async () => {
+test("migrating again revokes extra rights and grants missing ones", async () => {
   const serviceRole = serviceRoles.replace("{service}", "checkout");
   const { url, serviceUrl } = databaseOf("checkout");
   await connected(url, (admin) =>
@@ -278,7 +276,7 @@ test("a role that is missing, or may act as the owner, is refused by name", asyn
   const { url } = databaseOf("checkout");
   const granting = (serviceRole: string) => migrate({ databaseUrl: url, service: "checkout", serviceRole });
   await assert.rejects(
-    granting("nobody_at_all"),
+    granting("missing_role"),
     (error) => error instanceof RoleRefused && /missing/.test(error.message),
   );
   const owner = decodeURIComponent(new URL(url).username);
@@ -299,7 +297,7 @@ test("the running services log in as roles that own nothing", async () => {
   });
 });
 
-test("a server that lets nobody make roles is used as before, and that is said in one line", async () => {
+test("without the right to create roles one login is used for all services, with one log line", async () => {
   const { databaseUrl } = await infra();
   const name = `plain_${randomBytes(4).toString("hex")}`;
   await connected(databaseUrl, (admin) => admin.query(`create role ${name} login createdb password 'plain'`));
@@ -322,7 +320,7 @@ test("a server that lets nobody make roles is used as before, and that is said i
   }
 });
 
-test("somebody else's role of the same name keeps its password", async () => {
+test("an existing role of the same name keeps its password", async () => {
   const { databaseUrl } = await infra();
   const name = `taken_${randomBytes(4).toString("hex")}`;
   await connected(databaseUrl, (admin) => admin.query(`create role ${name}_payments login password 'theirs'`));

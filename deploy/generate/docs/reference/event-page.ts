@@ -1,4 +1,4 @@
-// Every webhook event that is delivered: when it fires, and the body.
+// Every delivered webhook event: when it is sent, and its body.
 import { html, prose } from "../../../../gateway/html.ts";
 import { describedEvents } from "../../../../gateway/openapi/text.ts";
 import { codeBlock } from "../code-blocks.ts";
@@ -10,7 +10,7 @@ import { answerExample } from "./answer-example.ts";
 import { fieldList } from "./field-list.ts";
 
 const introduction =
-  "Sent as POST with a JSON body to every active endpoint that is subscribed. Headers: `Service-Event`, `Service-Delivery`, `Service-Signature: t=<unix seconds>,v1=<hex>`. `v1` is HMAC-SHA256, keyed by the endpoint's whole signing secret, of `t`, a dot and the raw body. For 24 hours after a secret was rolled there are two `v1` values; one of them must fit.\n\nAny 2xx acknowledges. Everything else is tried again after 1, 2, 4, 8, 16, 32 minutes, then hourly, for about 72 hours. Delivery is at-least-once, and one payment is announced twice: deduplicate on (`type`, `payment_id`, `status`) or a hash of the raw body, not on `Service-Delivery`. Two partial refunds of one payment have the same `payment.refunded` body: read the payment.";
+  "Sent as POST with a JSON body to every active endpoint that is subscribed. Headers: `Service-Event`, `Service-Delivery`, `Service-Signature: t=<unix seconds>,v1=<hex>`. `v1` is HMAC-SHA256, keyed by the endpoint's whole signing secret, of `t`, a dot and the raw body. For 24 hours after a secret was rolled there are two `v1` values; one of them must match.\n\nAny 2xx acknowledges. Any other response is retried after 1, 2, 4, 8, 16, 32 minutes, then hourly, for about 72 hours. Delivery is at-least-once, and each payment has two events: deduplicate on (`type`, `payment_id`, `status`) or a hash of the raw body, not on `Service-Delivery`. Two partial refunds of one payment have the same `payment.refunded` body: read the payment.";
 
 export function eventPage(highlight: Highlight): SitePage {
   const rows = describedEvents.map(({ code, fires, schema }) => {
@@ -25,7 +25,7 @@ ${headingLink(2, code, html`<code>${code}</code>`)}
     address: eventsAddress,
     title: "Webhook events",
     name: "Webhook events",
-    about: "Every event that is delivered: when it fires, and its body.",
+    about: "Every webhook event: when it is sent, and its body.",
     isReference: true,
     body: html`${prose(introduction)}
 <p>How to verify, when it is tried again, and how to receive events on your machine: <a href="/docs/webhooks">Webhooks</a>.</p>

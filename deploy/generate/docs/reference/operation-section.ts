@@ -1,5 +1,5 @@
-// One operation in the reference: left what it takes, answers and refuses, right the call in each language with an
-// answer and an error.
+// An operation in the reference: inputs, responses and errors on the left, the call in each language with a response
+// and an error on the right.
 import { type Members, membersOf } from "#platform/values/unchecked.ts";
 import { type Html, html, prose } from "../../../../gateway/html.ts";
 import { ownFormats } from "../../../../gateway/http/own-formats.ts";
@@ -15,7 +15,7 @@ import { callSamples, exampleOf } from "./calls.ts";
 import { type FindAddress, fieldList, fieldRows } from "./field-list.ts";
 import { renderTestCards } from "./test-cards.ts";
 
-/** What every section is made with. */
+/** Inputs of every section. */
 export interface Reference {
   readonly document: Members;
   readonly highlight: Highlight;
@@ -51,7 +51,7 @@ ${renderTestCards(id)}
 function access({ access, scope }: ApiOperation): Html {
   const who = {
     key: html`An API key with the scope <code>${scope ?? ""}</code>.`,
-    secret: html`The buyer's browser, with the session secret. Any origin; no API key.`,
+    secret: html`The buyer's browser with the session secret, from any origin, without an API key.`,
     open: html`Anyone; no API key.`,
   };
   return html`<p class="access">${who[access]}</p>`;
@@ -78,7 +78,7 @@ function body({ id, body, fileTypes }: ApiOperation, { document }: Reference): H
   if (fileTypes.length > 0)
     return html`${headingLink(3, `${id}-body`, "Body")}<p>The file's bytes, as ${fileTypes.join(", ")}.</p>`;
   if (body === undefined) return nothing;
-  // What callers send is shown whole, in place.
+  // Request objects are shown in place.
   return html`${headingLink(3, `${id}-body`, "Body")}${fieldList(document, body, true, () => undefined)}`;
 }
 
@@ -104,7 +104,7 @@ function codes(operation: ApiOperation, { document, highlight, clients }: Refere
   const call =
     samples.length === 1 && first ? codeBlock(first, highlight, summary) : codeGroup(samples, highlight, summary);
   const shown = answer === undefined ? "" : JSON.stringify(answerExample(document, answer), null, 2);
-  const refusal = tellingRefusal(operation);
+  const refusal = typicalRefusal(operation);
   return html`${call}
 <p class="title">Answer ${status}</p>
 ${shown === "" ? html`<p>Without a body.</p>` : codeBlock({ language: "json", code: shown }, highlight, `${summary}: answer`)}
@@ -112,12 +112,12 @@ ${shown === "" ? html`<p>Without a body.</p>` : codeBlock({ language: "json", co
 ${codeBlock({ language: "json", code: JSON.stringify({ error: errorOf(refusal, operation, document) }, null, 2) }, highlight, `${summary}: error`)}`;
 }
 
-/** Codes that most operations give. */
+/** Codes of most operations. */
 const ordinary =
   /^(invalid_body|unauthorized|forbidden|not_found|rate_limited|internal_error|service_unavailable|payload_too_large|unsupported_media_type|idempotency_\w+)$/;
 
-/** The error that says most of the operation: its own, else that of an unknown id, else of a wrong field. */
-function tellingRefusal({ id, refusals }: ApiOperation): Refusal {
+/** The most specific error: the operation's own, else that of an unknown id, else of an invalid field. */
+function typicalRefusal({ id, refusals }: ApiOperation): Refusal {
   const own = refusals.filter(({ code }) => !ordinary.test(code));
   const found =
     own.find(({ status }) => status === 422 || status === 402) ??
@@ -132,7 +132,7 @@ function errorOf({ code, message }: Refusal, operation: ApiOperation, document: 
   return code === "invalid_body" ? { code, message, details: [wrongField(operation, document)] } : { code, message };
 }
 
-/** As the gateway would say it of a field of this operation. */
+/** The gateway's text for an invalid field of this operation. */
 function wrongField({ body, query }: ApiOperation, document: Members): { field: string; problem: string } {
   const fields = Object.entries(membersOf(resolveSchema(document, body ?? {}).properties));
   for (const [field, value] of fields) {
@@ -146,7 +146,7 @@ function wrongField({ body, query }: ApiOperation, document: Members): { field: 
   return { field: query[0]?.name ?? fields[0]?.[0] ?? "expand", problem: "is not known here" };
 }
 
-/** What "Try it" needs; nothing of it is a secret. */
+/** Data for "Try it"; contains no secret. */
 function tryData(operation: ApiOperation): Html {
   const { id, method, path, access, pathParameters, query, fileTypes } = operation;
   if (fileTypes.length > 0) return nothing;

@@ -1,5 +1,5 @@
-// The pages of the API reference: an overview, a page for each group of operations with the objects that they answer,
-// the events, the errors. Made of the OpenAPI document of this source tree and of the tables that the gateway runs on.
+// The pages of the API reference: an overview, a page per group of operations with its objects, the events, the errors.
+// Generated from the OpenAPI document of this source tree and the gateway's own tables.
 import { type Members, membersOf } from "#platform/values/unchecked.ts";
 import { type Html, html, prose } from "../../../../gateway/html.ts";
 import { describedTags } from "../../../../gateway/openapi/text.ts";
@@ -83,7 +83,7 @@ ${fieldList(document, reference, false, findAddress)}</div>
 </section>`;
 }
 
-/** The page of each named object that is answered: the first whose operations lead to it. */
+/** The page of each named object: the first whose operations return it. */
 function objectHomes(
   document: Members,
   pages: readonly { readonly address: string; readonly own: readonly ApiOperation[] }[],
@@ -94,7 +94,7 @@ function objectHomes(
     for (let next = queue.shift(); queue.length > 0 || next !== undefined; next = queue.shift()) {
       const schema = membersOf(next);
       const name = referredName(schema);
-      if (name !== undefined && homes.has(name)) continue; // each is followed once: the loop ends
+      if (name !== undefined && homes.has(name)) continue; // visits each object once, so the loop ends
       if (name !== undefined) homes.set(name, address);
       const whole = resolveSchema(document, schema);
       queue.push(...Object.values(membersOf(whole.properties)), ...(whole.items === undefined ? [] : [whole.items]));
