@@ -1,7 +1,7 @@
 // The confirm path: asks the processor about an intent and settles the payment by the answer. Phases: 1 read · 2 ask
 // the processor · 3 settle in one transaction. A payment that this path has already announced is returned without
 // asking. An intent that the processor has lost is listed for an operator, and ends once its absence is proved.
-import type { Database, } from "#platform/database/database.ts";
+import type { Database } from "#platform/database/database.ts";
 import type { Outbox } from "#platform/events/outbox.ts";
 import { crashPoint } from "#platform/process/crash-point.ts";
 import type { Log } from "#platform/telemetry/log.ts";

@@ -106,7 +106,7 @@ test("a reader may call the methods that docs/internal-api.md lists, and no othe
     }
   }
   const docs = readFileSync(join(root, "docs/internal-api.md"), "utf8");
-  const listed = [...docs.matchAll(/`(\w+\.v1\.\w+)` ((?:`\w+`(?:, )?)+)/g)].flatMap(([, service, names = ""]) =>
+  const listed = [...docs.matchAll(/`(\w+\.v1\.\w+)` ((?:`\w+`(?:,\s+)?)+)/g)].flatMap(([, service, names = ""]) =>
     [...names.matchAll(/\w+/g)].map(([name]) => `${service} ${name}`),
   );
   assert.equal(listed.length, 8);

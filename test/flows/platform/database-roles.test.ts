@@ -148,7 +148,9 @@ test("migrate stops while another role owns a row rule, and names the remedy", a
     const again = () => migrate({ databaseUrl, service, serviceRole: serviceRoles.replace("{service}", service) });
     await assert.rejects(
       again(),
-      new RegExp(`own_dispute\\(\\) is another role's; \\w+: alter routine own_dispute\\(\\) owner to "${owner}"`),
+      new RegExp(
+        `own_dispute\\(\\) is owned by another role; run: alter routine own_dispute\\(\\) owner to "${owner}"`,
+      ),
     );
     await admin.query(`alter routine own_dispute() owner to "${owner}"`);
     await again();
