@@ -233,7 +233,7 @@ test("what audits the books shares no arithmetic with what writes them", () => {
 });
 
 const platformFilesMax = 80;
-const platformLinesMax = 9_900;
+const platformLinesMax = 10_010;
 
 test("a room of the platform imports only rooms above it in docs/architecture.md, and the platform names no service", () => {
   const page = readFileSync(join(root, "docs/architecture.md"), "utf8");

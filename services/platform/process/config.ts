@@ -137,7 +137,7 @@ export function url(...schemes: readonly string[]): Setting<string> {
 
 export const logLevels = ["debug", "info", "warn", "error"] as const;
 
-/** The replacement of TLS: an encrypting mesh or a private network; or the installation is a trial without real money. */
+/** A replacement of TLS (an encrypting mesh, a private network), or a trial installation without real money. */
 const excuse = optional(oneOf("behind-mesh", "private-network", "for-trial"));
 
 export const productionSettings = {

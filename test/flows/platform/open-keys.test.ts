@@ -154,7 +154,7 @@ test("an answer that is not a key is refused", async () => {
     vault.answerNext(1, 200, body);
     await assert.rejects(
       open(env),
-      /cannot be opened: Vault at \S+ opened something that is no key/,
+      /cannot be opened: Vault at \S+ decrypted something other than a 32-byte key/,
       body.slice(0, 20),
     );
   }
