@@ -62,7 +62,7 @@ export interface Operation<
   readonly body?: B;
   readonly response?: R;
   /**
-   * Response to a repeat with the same idempotency key, with 200, if the first response has a secret that is not stored.
+   * Response to a repeat with the same idempotency key, with 200, if the first response has an unstored secret.
    * Absent: the first response is repeated.
    */
   readonly repeated?: W;

@@ -232,9 +232,6 @@ test("what audits the books shares no arithmetic with what writes them", () => {
   ]);
 });
 
-const platformFilesMax = 80;
-const platformLinesMax = 10_010;
-
 test("a room of the platform imports only rooms above it in docs/architecture.md, and the platform names no service", () => {
   const page = readFileSync(join(root, "docs/architecture.md"), "utf8");
   const [, table = ""] = page.split("## The platform, room by room");
@@ -243,7 +240,6 @@ test("a room of the platform imports only rooms above it in docs/architecture.md
   const roomOf = (path: string) => rooms.indexOf(locationOf(path).room);
   const isBelow = (file: SourceFile, target: string) =>
     target.startsWith("services/platform/") && roomOf(target) > roomOf(file.path);
-  const lines = platform.reduce((sum, { text }) => sum + text.split("\n").length - 1, 0);
   none([
     ...platform.filter(({ path }) => roomOf(path) === -1).map(({ path }) => `${path}: the table has no such room`),
     ...rooms.filter((_, at) => !platform.some(({ path }) => roomOf(path) === at)).map((room) => `${room} is empty`),
@@ -251,8 +247,6 @@ test("a room of the platform imports only rooms above it in docs/architecture.md
     ...platform
       .filter(({ text }) => /"(checkout|merchant|webhook)"/.test(withoutComments(text)))
       .map(({ path }) => `${path} names a service: services/services.ts lists them`),
-    ...(platform.length > platformFilesMax ? [`${platform.length} files, at most ${platformFilesMax}`] : []),
-    ...(lines > platformLinesMax ? [`${lines} lines, at most ${platformLinesMax}`] : []),
   ]);
 });
 
@@ -479,8 +473,8 @@ test("npm checks each package that it fetches by the lock file's hash, but for d
 
 /** Lines by `wc -l`, and files. A change that makes something smaller lowers its number here; none is ever raised. */
 const budgets = {
-  product: 85_000,
-  platform: 10_100,
+  product: 84_750,
+  platform: 10_010,
   platformFiles: 80,
   /** Lines of tests for each line of the product. */
   testShare: 0.92,

@@ -1,5 +1,5 @@
-// The docs in a real browser: layout, search, languages of code samples, reading without scripts, and "Try it" on a local
-// stack.
+// The docs in a real browser: layout, search, languages of code samples, reading without scripts, and "Try it" on a
+// local stack.
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { dirname, join } from "node:path";

@@ -22,7 +22,7 @@ export interface PageSuite {
   readonly site: Site;
 }
 
-/** @param options branding of the merchant; origins of scripts that the shop's policy allows, which also starts a shop */
+/** @param options branding of the merchant; origins of scripts that the shop's policy allows, which starts a shop */
 export function pageSuite(
   name: string,
   options: { branding?: Record<string, unknown>; shop?: readonly string[]; timeoutMs?: number } = {},

@@ -1,5 +1,5 @@
-// Every screen of the hosted page: no axe violations, one layout, nothing cut off, the approved structure, and a picture
-// in test/artifacts. On a light phone and a dark desktop; SCREENS=all adds the other variants and three languages.
+// Every screen of the hosted page: no axe violations, one layout, nothing cut off, the approved structure, and a
+// picture in test/artifacts. On a light phone and a dark desktop; SCREENS=all adds all variants and three languages.
 import assert from "node:assert/strict";
 import type { Page, Route } from "playwright-core";
 import type { PageTexts } from "../../gateway/web/languages.ts";

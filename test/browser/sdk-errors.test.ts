@@ -1,5 +1,5 @@
-// The SDK names the cause of errors in a merchant's page: a policy that lacks a host, a backend without a secret, a proxy
-// that answers instead of the API.
+// The SDK names the cause of errors in a merchant's page: a policy that lacks a host, a backend without a secret, a
+// proxy that answers instead of the API.
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";

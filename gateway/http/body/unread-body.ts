@@ -1,5 +1,5 @@
-// Handles a body that is not needed. Node would read it to the end, and closing at once would reset the connection and lose
-// the response. So the response closes the connection, a little more is read and discarded, then the socket is
+// Handles a body that is not needed. Node would read it to the end, and closing at once would reset the connection and
+// lose the response. So the response closes the connection, a little more is read and discarded, then the socket is
 // destroyed.
 import type { IncomingMessage } from "node:http";
 import type { Socket } from "node:net";

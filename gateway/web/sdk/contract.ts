@@ -179,13 +179,13 @@ export interface CheckoutError {
   /** Id of the request in the service's logs. */
   readonly requestId?: string;
   /**
-   * Decline code such as `insufficient_funds`: of the API reference's failure table, or else the processor's own. Use it
-   * to choose a text; do not show it.
+   * Decline code such as `insufficient_funds`: of the API reference's failure table, or else the processor's own. Use
+   * it to choose a text; do not show it.
    */
   readonly declineCode?: string;
   /** For `secret_unavailable`: the error of `sessionSecret()`. For `load_failed`: the script's error, if known. */
   readonly cause?: unknown;
-  /** For `csp_blocked`: the directive of the page's Content-Security-Policy that lacks `host`, such as `connect-src`. */
+  /** For `csp_blocked`: the directive of the page's Content-Security-Policy that lacks `host`: `connect-src`, … */
   readonly directive?: string;
   /** For `csp_blocked`: the missing host, such as `https://pay.example`. */
   readonly host?: string;

@@ -1,5 +1,5 @@
-// Formats minor units with the decimals of ISO 4217. Browsers' tables differ for some currencies, so exceptions from two
-// decimals are listed here; a test compares them with the service's table.
+// Formats minor units with the decimals of ISO 4217. Browsers' tables differ for some currencies, so exceptions from
+// two decimals are listed here; a test compares them with the service's table.
 export interface Money {
   readonly minor: number;
   readonly currency: string;

@@ -1,4 +1,4 @@
-// Reads a session's `render` into a typed union. `kind` selects the surface; a render with missing fields is unsupported.
+// Reads a session's `render` into a typed union. `kind` selects the surface; one with missing fields is unsupported.
 import { membersOf } from "./members.ts";
 
 /** The processor's page in an iframe of its own origin. */

@@ -1,5 +1,5 @@
-// An example shop: its page embeds the SDK under a strict policy, its backend creates the session, and it ships an order
-// on the signed webhook.
+// An example shop: its page embeds the SDK under a strict policy, its backend creates the session, and it ships an
+// order on the signed webhook.
 import { once } from "node:events";
 import { readFileSync } from "node:fs";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";

@@ -1,5 +1,5 @@
-// A handle of one session on one page: reads it, mounts its surface, pays, and polls it until it ends. Errors are values
-// or events; nothing throws.
+// A handle of one session on one page: reads it, mounts its surface, pays, and polls it until it ends. Errors are
+// values or events; nothing throws.
 import { type ApiAnswer, type CheckoutApi, checkoutApi } from "../api.ts";
 import type { CheckoutHandle, ConfirmResult, CreateOptions, LoadResult } from "../contract.ts";
 import type { ReadTexts } from "../error-messages.ts";

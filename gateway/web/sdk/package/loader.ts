@@ -1,5 +1,5 @@
-// The npm package's loader: loads the served script once, with retries. Importing has no side effects; without a DOM the
-// result is null. A failure is not cached, so the next call retries.
+// The npm package's loader: loads the served script once, with retries. Importing has no side effects; without a DOM
+// the result is null. A failure is not cached, so the next call retries.
 import type { CheckoutJs } from "../contract.ts";
 import { onRefusal, trustedUrl, waitForReport } from "../page-policy.ts";
 
