@@ -2,7 +2,22 @@
 // In the sandbox both show ids instead of the shop's texts (see brand.ts).
 import { cardNetworks, currencyExponent } from "#platform/values/money.ts";
 import type { MailContent } from "./mail-content.ts";
-import { type ReceiptTexts, receiptTexts } from "./receipt-texts.ts";
+import ar from "./receipts/ar.json" with { type: "json" };
+import de from "./receipts/de.json" with { type: "json" };
+import en from "./receipts/en.json" with { type: "json" };
+import es from "./receipts/es.json" with { type: "json" };
+import fr from "./receipts/fr.json" with { type: "json" };
+import it from "./receipts/it.json" with { type: "json" };
+import ja from "./receipts/ja.json" with { type: "json" };
+import nl from "./receipts/nl.json" with { type: "json" };
+import pl from "./receipts/pl.json" with { type: "json" };
+import pt from "./receipts/pt.json" with { type: "json" };
+
+/** `{…}` is a value, the same ones in each language. */
+type ReceiptTexts = Readonly<typeof en>;
+const languages: ReadonlyMap<string, ReceiptTexts> = new Map(
+  Object.entries({ ar, de, en, es, fr, it, ja, nl, pl, pt }),
+);
 
 export interface ReceiptFacts {
   readonly merchantName: string;
@@ -106,13 +121,9 @@ function factsOf(facts: ReceiptFacts, tag: string, texts: ReceiptTexts): [string
 /** The session's locale if its language has texts, otherwise English. */
 function languageOf(locale: string): { readonly tag: string; readonly texts: ReceiptTexts } {
   const [language = ""] = locale.toLowerCase().split(/[-_]/);
-  const texts = receiptTexts.get(language);
-  if (!texts) return { tag: "en", texts: receiptTexts.get("en") ?? assertNever() };
+  const texts = languages.get(language);
+  if (!texts) return { tag: "en", texts: en };
   return { tag: Intl.NumberFormat.supportedLocalesOf(locale)[0] ?? language, texts };
-}
-
-function assertNever(): never {
-  throw new Error("there is no English");
 }
 
 function fill(text: string, values: Readonly<Record<string, string>>): string {

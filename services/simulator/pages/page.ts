@@ -1,7 +1,6 @@
 // Head, headers and escaping of every page. Pages have no inline or third-party content, so that the policy forbids
 // both.
-import type { FormTexts } from "../texts/form-texts.ts";
-import type { Language } from "../texts/languages.ts";
+import type { FormTexts, Language } from "../texts/languages.ts";
 
 export interface Page {
   readonly html: string;

@@ -1,15 +1,17 @@
 // The languages of the pages. The payment's or URL's language is chosen first, then the browser's, then English.
-import { ar } from "./ar.ts";
-import { de } from "./de.ts";
-import { en } from "./en.ts";
-import { es } from "./es.ts";
-import type { FormTexts } from "./form-texts.ts";
-import { fr } from "./fr.ts";
-import { it } from "./it.ts";
-import { ja } from "./ja.ts";
-import { nl } from "./nl.ts";
-import { pl } from "./pl.ts";
-import { pt } from "./pt.ts";
+import ar from "./ar.json" with { type: "json" };
+import de from "./de.json" with { type: "json" };
+import en from "./en.json" with { type: "json" };
+import es from "./es.json" with { type: "json" };
+import fr from "./fr.json" with { type: "json" };
+import it from "./it.json" with { type: "json" };
+import ja from "./ja.json" with { type: "json" };
+import nl from "./nl.json" with { type: "json" };
+import pl from "./pl.json" with { type: "json" };
+import pt from "./pt.json" with { type: "json" };
+
+/** Texts of the pages. `{…}` is a value, the same ones in each language. Names of test cards stay English. */
+export type FormTexts = Readonly<typeof en>;
 
 /** By primary language subtag. */
 export const languages: ReadonlyMap<string, FormTexts> = new Map(
