@@ -3,8 +3,8 @@
 // installations use the same file. Each identity has two keys, the second one for a rotation.
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { brokerAccounts } from "#platform/events/broker-rights.ts";
 import { commonSettings } from "#platform/service/settings.ts";
+import { brokerAccounts } from "../cli/setup/broker-rights.ts";
 import { keyVariables } from "../cli/setup/broker-secrets.ts";
 
 /** A kustomization cannot read files outside its folder, so each has a copy. */
@@ -16,7 +16,7 @@ export const authorizationFiles = [
 export function authorizationText(): string {
   const namespace = commonSettings.NATS_NAMESPACE.fallback ?? "";
   const block = brokerAccounts(namespace, (identity) => keyVariables(identity).map((name) => `$${name}`));
-  return `# Written by npm run generate -- broker-rights from services/platform/events/broker-rights.ts; do not edit.\n${block}`;
+  return `# Written by npm run generate -- broker-rights from deploy/cli/setup/broker-rights.ts; do not edit.\n${block}`;
 }
 
 if (import.meta.main) {

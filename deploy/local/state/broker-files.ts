@@ -3,6 +3,9 @@
 import { randomBytes } from "node:crypto";
 import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
+import { eventKeyLine } from "#platform/events/event-keys.ts";
+import { newNkey, publicNkeyOf } from "#platform/secrets/nkey.ts";
+import { type Source, sources } from "../../../services/services.ts";
 import {
   type BrokerIdentity,
   brokerAccounts,
@@ -10,10 +13,7 @@ import {
   type EventReader,
   eventReaders,
   followedSources,
-} from "#platform/events/broker-rights.ts";
-import { eventKeyLine } from "#platform/events/event-keys.ts";
-import { newNkey, publicNkeyOf } from "#platform/secrets/nkey.ts";
-import { type Source, sources } from "../../../services/services.ts";
+} from "../../cli/setup/broker-rights.ts";
 import { readIfThere, writePrivate } from "./private-file.ts";
 
 /** Absolute paths, mode 0600. */

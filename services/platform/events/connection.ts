@@ -38,7 +38,7 @@ export function brokerOf(settings: {
 /**
  * Use this instead of the client's `connect`: one factory makes the transports of the whole process.
  * @param options.name the identity; answers arrive in an inbox under it, which no other identity may read
- * (broker-rights.ts)
+ * (deploy/cli/setup/broker-rights.ts)
  */
 export async function connectBroker(
   broker: Broker,
@@ -54,7 +54,7 @@ export async function connectBroker(
 
 /**
  * API prefix of identities in place of `$JS.API`: each identity has its own account, which imports its allowed requests
- * (broker-rights.ts). Under `$JS.API` the broker would answer that the account has no streams.
+ * (deploy/cli/setup/broker-rights.ts). Under `$JS.API` the broker would answer that the account has no streams.
  */
 export const streamsApi = "streams";
 const identified = new WeakSet<NatsConnection>();

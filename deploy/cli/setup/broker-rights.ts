@@ -2,9 +2,9 @@
 // (https://docs.nats.io, Accounts and Authorization). Only a source publishes its events. A consumer reads only what it
 // follows. A source creates its missing stream. Only migrate changes one, and nothing deletes or purges one.
 
-import { durableConsumers, liveSubscriptions, type Source, sources } from "../../services.ts";
-import { inboxOf, streamsApi } from "./connection.ts";
-import { consumersOf, eventSubject, limitsSubject, streamName } from "./streams.ts";
+import { inboxOf, streamsApi } from "#platform/events/connection.ts";
+import { consumersOf, eventSubject, limitsSubject, streamName } from "#platform/events/streams.ts";
+import { durableConsumers, liveSubscriptions, type Source, sources } from "../../../services/services.ts";
 
 export const brokerIdentities = [...sources, "gateway", "migrate"] as const;
 export type BrokerIdentity = (typeof brokerIdentities)[number];
