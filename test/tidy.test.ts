@@ -473,11 +473,11 @@ test("npm checks each package that it fetches by the lock file's hash, but for d
 
 /** Lines by `wc -l`, and files. A change that makes something smaller lowers its number here; none is ever raised. */
 const budgets = {
-  product: 84_750,
-  platform: 10_010,
+  product: 83_640,
+  platform: 9_820,
   platformFiles: 80,
   /** Lines of tests for each line of the product. */
-  testShare: 0.92,
+  testShare: 0.925,
   /** Lines of the longest file of the product. */
   longest: 300,
 };

@@ -125,7 +125,7 @@ test("an item names an intent of its payment, and accepted money is not refunded
   assert.match(found({ suspense: [other] }), /other_amount pi_9 is in suspense, .* none for this payment/);
   const kept = { ...held, resolution: "taken" };
   const back = { id: "rf_9", amount: 1_000, status: "succeeded", reference: "su_1.2" };
-  assert.match(found({ suspense: [kept] }, [intent, { ...second, refunds: [back] }]), /su_1 was taken, and rf_9/);
+  assert.match(found({ suspense: [kept] }, [intent, { ...second, refunds: [back] }]), /su_1 was accepted, and rf_9/);
   const failed = { ...second, refunds: [{ ...back, status: "failed" }] };
   assert.equal(found({ suspense: [kept] }, [intent, failed]), "", "the refund was not made");
 });

@@ -11,7 +11,7 @@ type Extra<S extends TObject> = { readonly [K in keyof Static<S>]?: Static<S>[K]
 /** Fields of the schema that neither the message nor the extra values have. */
 type Missing<S extends TObject, M, E> = Exclude<Camel<Exclude<keyof Static<S>, keyof E>>, keyof M>;
 
-/** @param extra values of fields that the message lacks or has in another form; undefined omits a field */
+/** @param extra values of fields that the message lacks or has in another form; undefined and "" omit a field */
 export function present<S extends TObject, M extends object, const E extends Extra<S> = Record<never, never>>(
   schema: S,
   message:
@@ -30,9 +30,10 @@ function fieldsOf(schema: object, message: Members, extra: Members): Record<stri
   const json: Record<string, unknown> = {};
   for (const [name, property] of Object.entries(membersOf(properties))) {
     const value = name in extra ? extra[name] : jsonOf(membersOf(property), message[camel(name)]);
-    if (isRequired.has(name) ? value === undefined : isEmpty(value)) {
-      if (isRequired.has(name)) throw new Error(`${name} is missing in the response`);
-    } else json[name] = value;
+    const isMissing = value === undefined || (value === "" && !isRequired.has(name));
+    if (isMissing && isRequired.has(name)) throw new Error(`${name} is missing in the response`);
+    if (isMissing || (!isRequired.has(name) && !(name in extra) && isEmpty(membersOf(property), value))) continue;
+    json[name] = value;
   }
   return json;
 }
@@ -50,8 +51,9 @@ function jsonOf(property: Members, value: unknown): unknown {
   return text;
 }
 
-function isEmpty(value: unknown): boolean {
-  return value === undefined || value === "" || (typeof value === "object" && Object.keys(value ?? {}).length === 0);
+/** A list or a map without entries. An empty message is a value. */
+function isEmpty({ properties }: Members, value: unknown): boolean {
+  return properties === undefined && typeof value === "object" && Object.keys(value ?? {}).length === 0;
 }
 
 function camel(name: string): string {
