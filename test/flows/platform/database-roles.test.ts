@@ -308,7 +308,7 @@ test("without the right to create roles one login is used for all services, with
   const made = await createDatabases(plainUrl, "secret", (line) => logged.push(line));
   try {
     assert.equal(logged.length, 1);
-    assert.match(logged[0] ?? "", /services log in as the owner of their tables: the role .* cannot be made/);
+    assert.match(logged[0] ?? "", /services log in as the owner of their tables: the role .* cannot be created/);
     assert.equal(made.roles, undefined);
     const { simulator, ...owned } = made.of;
     assert.deepEqual(made.usedBy, owned);
