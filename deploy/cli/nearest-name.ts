@@ -1,5 +1,7 @@
 // Suggests the nearest known name for a mistyped one.
+
 import { closest } from "fastest-levenshtein";
+import { errorCode } from "#platform/values/unchecked.ts";
 
 /** @param known at least one */
 export function nearestName(name: string, known: readonly string[]): string {
@@ -18,7 +20,6 @@ export function unknownOption(option: string, known: readonly string[]): string 
 
 /** The option that `parseArgs` of Node rejects; undefined for another error. */
 export function optionRefused(error: unknown): string | undefined {
-  if (!(error instanceof Error) || !("code" in error) || error.code !== "ERR_PARSE_ARGS_UNKNOWN_OPTION")
-    return undefined;
+  if (!(error instanceof Error) || errorCode(error) !== "ERR_PARSE_ARGS_UNKNOWN_OPTION") return undefined;
   return /'(--?[^']+)'/.exec(error.message)?.[1];
 }

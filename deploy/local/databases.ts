@@ -1,6 +1,8 @@
 // One database per service on one PostgreSQL server, named after a stem: `tollbooth_checkout`, `tollbooth_payments`, ….
 // Each service logs in as its own role, which owns nothing and is named like its database.
+
 import pg from "pg";
+import { errorCode } from "#platform/values/unchecked.ts";
 import { type Source, sources } from "../../services/services.ts";
 import { reasonOf, StartError } from "./start-error.ts";
 
@@ -152,8 +154,4 @@ async function cannotConnect(databaseUrl: string): Promise<string | undefined> {
   } finally {
     await client.end().catch(() => {});
   }
-}
-
-function errorCode(error: unknown): unknown {
-  return error instanceof Error && "code" in error ? error.code : undefined;
 }

@@ -1,11 +1,13 @@
 // Finds a nats-server program or downloads one without root. Order: NATS_SERVER_BIN, PATH, the project's cache, the
 // package manager, the official release. Downloads are verified by signed package lists or the release's checksums.
+
 import { execFile } from "node:child_process";
 import { createHash } from "node:crypto";
 import { chmod, copyFile, mkdir, mkdtemp, readdir, rename, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { delimiter, join } from "node:path";
 import { promisify } from "node:util";
+import { errorCode } from "#platform/values/unchecked.ts";
 
 const run = promisify(execFile);
 /** The oldest server with message ids, pull consumers and delayed nak. Debian 12 has it. */
@@ -191,5 +193,5 @@ async function download(url: string, timeoutMs: number): Promise<Buffer> {
 }
 
 function isMissing(error: unknown): boolean {
-  return error instanceof Error && "code" in error && error.code === "ENOENT";
+  return errorCode(error) === "ENOENT";
 }

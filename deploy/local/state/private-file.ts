@@ -1,6 +1,8 @@
 // Files that only their owner may read. A write replaces the whole file by a rename, so readers never see a partial
 // file.
+
 import { readFile, rename, writeFile } from "node:fs/promises";
+import { errorCode } from "#platform/values/unchecked.ts";
 
 let writes = 0;
 
@@ -16,7 +18,7 @@ export async function readIfThere(path: string): Promise<string | undefined> {
   try {
     return await readFile(path, "utf8");
   } catch (error) {
-    if (error instanceof Error && "code" in error && error.code === "ENOENT") return undefined;
+    if (errorCode(error) === "ENOENT") return undefined;
     throw error;
   }
 }

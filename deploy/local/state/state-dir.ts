@@ -1,8 +1,10 @@
 // The folder of a stack's data. A lock file names the process that uses it; the lock of a killed process is taken over.
+
 import { randomUUID } from "node:crypto";
 import { existsSync } from "node:fs";
 import { chmod, link, mkdir, rm, rmdir, stat, unlink, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
+import { errorCode } from "#platform/values/unchecked.ts";
 import { inspectProcess } from "../process/process-table.ts";
 import { reasonOf, StartError } from "../start-error.ts";
 import { readObject } from "./private-file.ts";
@@ -38,7 +40,7 @@ async function makeDir(path: string): Promise<void> {
   try {
     await mkdir(path);
   } catch (error) {
-    const code = error instanceof Error && "code" in error ? error.code : undefined;
+    const code = errorCode(error);
     if (code === "EEXIST" && (await stat(path)).isDirectory()) return;
     if (code !== "ENOENT" || dirname(path) === path || existsSync(dirname(path))) throw error;
     await makeDir(dirname(path));
@@ -76,7 +78,7 @@ async function linked(draft: string, file: string): Promise<boolean> {
     await link(draft, file);
     return true;
   } catch (error) {
-    if (error instanceof Error && "code" in error && error.code === "EEXIST") return false;
+    if (errorCode(error) === "EEXIST") return false;
     throw error;
   }
 }

@@ -1,7 +1,9 @@
 // One HTTP call to a processor with a total time limit. The result is answered, unsent or silent.
+
 import { Readable } from "node:stream";
 import { Pool } from "undici";
 import { inSpan } from "#platform/telemetry/trace.ts";
+import { errorCode } from "#platform/values/unchecked.ts";
 
 export type HttpAnswer =
   | {
@@ -144,5 +146,5 @@ const neverSentCodes = new Set([
 ]);
 
 function neverSent(error: unknown): boolean {
-  return error instanceof Error && "code" in error && typeof error.code === "string" && neverSentCodes.has(error.code);
+  return error instanceof Error && neverSentCodes.has(errorCode(error));
 }

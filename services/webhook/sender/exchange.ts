@@ -1,7 +1,9 @@
 // One POST over one connection. The headers decide the outcome; an error in the body changes nothing.
 // It reads at most 64 KiB of the body without decompression, and keeps 1 KiB of a refusal.
+
 import type { IncomingHttpHeaders } from "node:http";
 import { type Client, type Dispatcher, errors } from "undici";
+import { errorCode } from "#platform/values/unchecked.ts";
 import type { AttemptError } from "../rules/delivery.ts";
 import { isAcknowledged } from "../rules/delivery.ts";
 
@@ -138,7 +140,7 @@ function exchangeError(error: Error): AttemptError {
   if (error instanceof errors.HTTPParserError) return "bad_http";
   // The client's messages for an unrequested 100 Continue or protocol switch.
   if (/^bad (response|upgrade)$/.test(error.message)) return "bad_http";
-  return exchangeErrors["code" in error ? String(error.code) : ""] ?? "reset";
+  return exchangeErrors[errorCode(error)] ?? "reset";
 }
 
 /** Replaces control characters and broken UTF-8, so the text is safe to store and show. */

@@ -1,4 +1,5 @@
 // Maps the simulator's HTTP answers and codes to the port's.
+import { errorCode, membersOf } from "#platform/values/unchecked.ts";
 import type { FailureNames } from "../../rules/failure-code.ts";
 import type { DeclineCode, ProcessorAnswer, RefundReport } from "../connector.ts";
 import { dateOf, type HttpAnswer, undecidedStatuses } from "../http.ts";
@@ -17,7 +18,7 @@ export function commandAnswer<T>(answer: HttpAnswer, value: (body: unknown) => T
   if (answer.kind === "silent") return { kind: "unknown", cause: answer.cause };
   const { status } = answer;
   if (status >= 200 && status < 300) return understood(answer.body, value);
-  const code = errorCode(answer.body);
+  const code = codeIn(answer.body);
   const cause = new Error(`the processor answered ${status} ${code}`);
   if (status < 400 || status >= 500 || undecidedStatuses.has(status)) return { kind: "unknown", cause };
   // Not the processor's own error: an edge may answer while its origin continues.
@@ -34,8 +35,8 @@ const undecidedCodes: ReadonlySet<string> = new Set(["idempotency_key_reused"]);
 export function queryAnswer<T>(answer: HttpAnswer, value: (body: unknown) => T): ProcessorAnswer<T> {
   if (answer.kind !== "answered") return { kind: "unknown", cause: answer.cause };
   if (answer.status === 200) return understood(answer.body, value);
-  const cause = new Error(`the processor answered ${answer.status} ${errorCode(answer.body)}`);
-  const isMissing = answer.status === 404 && errorCode(answer.body) === "resource_missing";
+  const cause = new Error(`the processor answered ${answer.status} ${codeIn(answer.body)}`);
+  const isMissing = answer.status === 404 && codeIn(answer.body) === "resource_missing";
   return isMissing ? { kind: "not_found", at: dateOf(answer.headers), cause } : { kind: "unknown", cause };
 }
 
@@ -78,8 +79,6 @@ const declineCodes: Readonly<Record<string, DeclineCode>> = {
   payment_method_unknown: "unknown_payment_method",
 };
 
-function errorCode(body: unknown): string {
-  if (typeof body !== "object" || body === null || !("error" in body)) return "";
-  const { error } = body;
-  return typeof error === "object" && error !== null && "code" in error ? String(error.code) : "";
+function codeIn(body: unknown): string {
+  return errorCode(membersOf(body).error);
 }
