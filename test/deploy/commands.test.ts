@@ -4,7 +4,7 @@ import { execFile } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { nouns } from "../../deploy/cli/nouns.ts";
-import { runCommandLine } from "../../deploy/cli/run-words.ts";
+import { runCommandLine } from "../../deploy/cli/run-command-line.ts";
 import { suite } from "../harness/suite.ts";
 
 const root = join(import.meta.dirname, "../..");

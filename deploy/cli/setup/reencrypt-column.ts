@@ -31,8 +31,8 @@ async function onePass(db: Database, vault: Vault, sealed: SealedColumn): Promis
   );
   const counts = { found: 0, done: 0 };
   for (let block = 0; block < (size?.blocks ?? 0); block += blocksPerStep) {
-    const rows = await db.rows<{ place: string; context: string; value: Buffer }>(
-      `select ctid::text as place, ${context} as context, ${column} as value from ${table}
+    const rows = await db.rows<{ row_id: string; context: string; value: Buffer }>(
+      `select ctid::text as row_id, ${context} as context, ${column} as value from ${table}
        where ctid >= $1::tid and ctid < $2::tid and ${column} is not null
          and substring(${column} from 2 for get_byte(${column}, 0)) <> $3::bytea`,
       [`(${block},0)`, `(${block + blocksPerStep},0)`, Buffer.from(vault.currentKeyId)],
@@ -43,9 +43,9 @@ async function onePass(db: Database, vault: Vault, sealed: SealedColumn): Promis
     // A row that was changed meanwhile has moved or holds another value; the next pass finds it.
     const updated = await db.rows(
       `update ${table} set ${column} = fresh.value
-       from unnest($1::tid[], $2::bytea[], $3::bytea[]) as fresh (place, old, value)
-       where ${table}.ctid = fresh.place and ${table}.${column} = fresh.old returning 1`,
-      [rows.map((row) => row.place), rows.map((row) => row.value), values],
+       from unnest($1::tid[], $2::bytea[], $3::bytea[]) as fresh (row_id, old, value)
+       where ${table}.ctid = fresh.row_id and ${table}.${column} = fresh.old returning 1`,
+      [rows.map((row) => row.row_id), rows.map((row) => row.value), values],
     );
     counts.done += updated.length;
   }

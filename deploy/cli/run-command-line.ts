@@ -1,11 +1,13 @@
 // Parses the arguments of `tollbooth`, runs the command and prints its result. Exit codes: 0 done; 1 refused, failed or
 // check failed; 2 usage error.
+
 import { parseArgs } from "node:util";
 import { RoleRefused } from "#platform/database/rights.ts";
 import { StreamRefused } from "#platform/events/consumers.ts";
 import { ConfigError } from "#platform/process/config.ts";
 import { KeyManagementError } from "#platform/secrets/key-management.ts";
 import { CertificateRefused, Failure } from "#platform/values/failure.ts";
+import { errorCode } from "#platform/values/unchecked.ts";
 import { type Answer, type Command, type CommandInput, type Commands, UsageError } from "./command.ts";
 import { nearestName, optionRefused, unknownOption } from "./nearest-name.ts";
 import { nouns } from "./nouns.ts";
@@ -151,10 +153,8 @@ function usage(name: string, { args = [], options = {} }: Command): string {
   return [name, ...named, ...shown].join(" ");
 }
 
-/** The server is not reachable. */
-function isAway(error: unknown): boolean {
-  const away = ["ECONNREFUSED", "ECONNRESET", "EAI_AGAIN", "ENOTFOUND", "ETIMEDOUT"];
-  return error instanceof Error && "code" in error && away.includes(String(error.code));
+function isUnreachable(error: unknown): boolean {
+  return ["ECONNREFUSED", "ECONNRESET", "EAI_AGAIN", "ENOTFOUND", "ETIMEDOUT"].includes(errorCode(error));
 }
 
 function messageOf(error: unknown): string {
@@ -163,7 +163,7 @@ function messageOf(error: unknown): string {
 
 /** A refusal as advice; an unexpected error with its stack. */
 function reasonOf(error: unknown): string {
-  if (plain.some((kind) => error instanceof kind) || isAway(error)) return messageOf(error);
+  if (plain.some((kind) => error instanceof kind) || isUnreachable(error)) return messageOf(error);
   if (!(error instanceof Failure)) return error instanceof Error ? (error.stack ?? error.message) : String(error);
   if (error.cause instanceof Failure) {
     if (error.cause.reason === "CALLER_UNKNOWN") {
