@@ -8,7 +8,7 @@ import type { Counter, Registry } from "prom-client";
 import { counter } from "#platform/telemetry/metrics.ts";
 import { type OpenSpan, openSpan } from "#platform/telemetry/trace.ts";
 import { isId } from "#platform/values/id.ts";
-import { findUnstorableFields } from "#platform/values/unchecked.ts";
+import { findUnstorableFields } from "#platform/values/storable.ts";
 import { type Event, EventSchema } from "#proto/events/v1/events_pb.ts";
 import { Environment } from "#proto/merchant/v1/merchant_pb.ts";
 import type { Source } from "../../services.ts";

@@ -18,7 +18,7 @@ import { openSpan } from "#platform/telemetry/trace.ts";
 import { type CallContext, callContext, nextTraceparent } from "#platform/values/call-context.ts";
 import { asFailure, Failure, toConnectError } from "#platform/values/failure.ts";
 import { newId } from "#platform/values/id.ts";
-import { findUnstorableFields } from "#platform/values/unchecked.ts";
+import { findUnstorableFields } from "#platform/values/storable.ts";
 
 export interface IncomingCall {
   readonly method: DescMethod;

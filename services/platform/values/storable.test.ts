@@ -8,7 +8,7 @@ import {
 } from "#proto/merchant/v1/merchant_pb.ts";
 import { ReceiveProcessorEventRequestSchema } from "#proto/payments/v1/payments_pb.ts";
 import { suite } from "../../../test/harness/suite.ts";
-import { findUnstorableFields } from "./unchecked.ts";
+import { findUnstorableFields } from "./storable.ts";
 
 const test = suite("values of messages");
 const fieldsOf = (violations: ReturnType<typeof findUnstorableFields>) => violations.map(({ field }) => field);
