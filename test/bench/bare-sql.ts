@@ -93,7 +93,7 @@ async function database(
         names.set(text, statement);
         return (await client.query({ name: statement, text, values: [...params] })).rows as Row[];
       },
-      together: (query, item) => runSingle(sql, query, item),
+      batched: (query, item) => runSingle(sql, query, item),
     };
     return sql;
   };
@@ -161,7 +161,7 @@ async function confirmWrites(payments: Base, checkout: Base, id: string): Promis
   await payments.transaction((tx) => settlePayment(tx, settleDeps, id, paidReport(id), "confirm"));
   const state = { ...session.state, status: "completed", paymentStatus: "succeeded" } as const;
   const events = checkoutOutbox.toRows([event("session.completed", session.id)]);
-  await checkout.together(changeSessions, { session, state, events });
+  await checkout.batched(changeSessions, { session, state, events });
 }
 
 async function refundWrites(payments: Base, id: string): Promise<void> {
@@ -186,7 +186,7 @@ async function refundWrites(payments: Base, id: string): Promise<void> {
       createdAt: new Date(),
     };
     const events = paymentsOutbox.toRows([event("refund.requested", refundId)]);
-    return await sql.together(insertReservations, {
+    return await sql.batched(insertReservations, {
       version: payment.version,
       refund,
       operation,

@@ -34,7 +34,7 @@ export async function applyFact(
     if (decision.kind === "ignored") return current;
     const announcements = decision.event ? [sessionEvent(decision.event, current, decision.state)] : [];
     const events = context.outbox.toRows(announcements);
-    const changed = await context.db.together(changeSessions, { session: current, state: decision.state, events });
+    const changed = await context.db.batched(changeSessions, { session: current, state: decision.state, events });
     if (changed) {
       context.outbox.wake();
       return changed;

@@ -44,7 +44,7 @@ export async function createSession(context: CheckoutContext, request: SessionRe
       crashPoint("create-session.1-claimed");
       if (!isId("session", id)) throw new Error("the key belongs to another kind of object");
       return await makeSession(context, request, { id, isResumed }, async (opened, response) => {
-        if (!finish) return void (await context.db.together(insertSessions, opened));
+        if (!finish) return void (await context.db.batched(insertSessions, opened));
         await context.db.transaction(async (tx) => {
           await Promise.all([insertSessions(tx, [opened]), finish(tx, response)]);
         });

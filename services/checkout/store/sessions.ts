@@ -51,7 +51,7 @@ export const listedColumns = [orderColumns, ownColumns, stateColumns].map((part)
 export const sessionColumns = `${listedColumns}, ${lineColumns.names("s")}`;
 
 export async function findSession(sql: GroupedSql, id: Id<"session">): Promise<StoredSession | undefined> {
-  return await sql.together(findSessions, id);
+  return await sql.batched(findSessions, id);
 }
 
 async function findSessions(sql: Sql, ids: readonly Id<"session">[]): Promise<(StoredSession | undefined)[]> {

@@ -72,7 +72,7 @@ export async function createIntent(
     operationSeconds: deps.reconcileAfterSeconds,
     checkSeconds: firstCheckFactor * deps.reconcileAfterSeconds,
   };
-  const fresh = await deps.db.together(insertPayments, { payment, operation, ...timing });
+  const fresh = await deps.db.batched(insertPayments, { payment, operation, ...timing });
   crashPoint("create-intent.2-rows-written");
   if (!fresh) return await resumeIntent(deps, request);
   const fallbacks = accounts.slice(accounts.indexOf(account) + 1);
@@ -183,7 +183,7 @@ export async function recordMade(
   render: Render,
 ): Promise<void> {
   const sealed = sealRender(deps.vault, paymentId, render);
-  await deps.db.together(recordIntents, { paymentId, connectorRef: made.report.ref, render: sealed, renewals: 0 });
+  await deps.db.batched(recordIntents, { paymentId, connectorRef: made.report.ref, render: sealed, renewals: 0 });
 }
 
 /** The render contains the processor's secret for the intent: encrypted at rest. */

@@ -69,7 +69,7 @@ async function beginPayment(deps: CreatePaymentDeps, request: PaymentRequest): P
   const sentAfter = deps.connectors.get(connector).processorTime();
   const operation = firstTry(id, "create_intent", request.id, sentAfter, { sealedOrder });
   const timing = { operationSeconds: deps.reconcileAfterSeconds, checkSeconds: deps.reconcileAfterSeconds };
-  if (!(await deps.db.together(insertPayments, { payment, operation, ...timing }))) return false;
+  if (!(await deps.db.batched(insertPayments, { payment, operation, ...timing }))) return false;
   crashPoint("create-payment.2-rows-written");
   await payAndRecord(deps, account, request, operation);
   return true;
@@ -103,7 +103,7 @@ async function payAndRecord(
   if (isKnown(made)) {
     const { state } = await settleReport(deps, request.id, made.value, "confirm");
     crashPoint("create-payment.4-settled");
-    // The processor has the order and has not begun to pay.
+    // The processor accepted the order, but reports no attempt yet.
     if (!state.visible) await showPayment(deps.db, request.id);
     return await closeOperation(deps.db, "create_intent", request.id);
   }

@@ -15,7 +15,7 @@ interface NamedIntent {
  * @returns an id that may have no payment; undefined: the intent is not ours
  */
 export async function paymentOfIntent(sql: GroupedSql, intent: NamedIntent): Promise<Id<"payment"> | undefined> {
-  const owner = (await sql.together(ownersOfIntents, intent)) ?? intent.reference;
+  const owner = (await sql.batched(ownersOfIntents, intent)) ?? intent.reference;
   return isId("payment", owner) ? owner : undefined;
 }
 

@@ -16,7 +16,7 @@ export async function appendMovements(
   events: OutboxRows = { ids: [], subjects: [], bodies: [] },
 ): Promise<void> {
   if (movements.length === 0 && events.ids.length === 0) return;
-  await tx.together(appendBatch, { payment, movements, events });
+  await tx.batched(appendBatch, { payment, movements, events });
 }
 
 interface JournalAppend {

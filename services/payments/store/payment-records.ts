@@ -90,7 +90,7 @@ export const itemColumns = `${itemFields.names("t")}, ${cardColumns.names("t")}`
 /** undefined: the owner has no such visible payment. */
 export async function findRecord(sql: GroupedSql, owner: Owner, id: string): Promise<PaymentRecord | undefined> {
   const { merchantId, environment } = owner;
-  return await sql.together(findRecords, { merchantId, environment, id });
+  return await sql.batched(findRecords, { merchantId, environment, id });
 }
 
 type RecordKey = Owner & { readonly id: string };

@@ -32,7 +32,7 @@ function paymentOf(row: object): StoredPayment {
 }
 
 export async function findPayment(sql: GroupedSql, id: string): Promise<StoredPayment | undefined> {
-  return await sql.together(findPayments, id);
+  return await sql.batched(findPayments, id);
 }
 
 async function findPayments(sql: Sql, ids: readonly string[]): Promise<(StoredPayment | undefined)[]> {
@@ -67,7 +67,7 @@ export interface LockedPayment {
 }
 
 export async function lockPayment(tx: Tx, id: string): Promise<LockedPayment | undefined> {
-  return await tx.together(lockPayments, id);
+  return await tx.batched(lockPayments, id);
 }
 
 /** Locks in the order of ids, so that two statements cannot deadlock. */
@@ -213,7 +213,7 @@ interface SavedPayment {
 
 /** Writes the new state and the attempts that ended in one statement. The caller holds the lock. */
 export async function savePayment(tx: Tx, payment: SavedPayment, ended: readonly AttemptEnd[]): Promise<void> {
-  await tx.together(savePayments, { payment, ended });
+  await tx.batched(savePayments, { payment, ended });
 }
 
 type PaymentSave = { readonly payment: SavedPayment; readonly ended: readonly AttemptEnd[] };

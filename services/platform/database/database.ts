@@ -18,7 +18,7 @@ export interface GroupedSql extends Sql {
    * Runs one item of a bulk query, grouped with items that other callers pass to the same function at the same moment.
    * @throws the error of this item alone
    */
-  together<Item, Answer>(query: BulkQuery<Item, Answer>, item: Item): Promise<Answer>;
+  batched<Item, Answer>(query: BulkQuery<Item, Answer>, item: Item): Promise<Answer>;
 }
 
 /**
@@ -33,7 +33,7 @@ export interface Tx extends GroupedSql {
 }
 
 export function openTx(rows: Tx["rows"]): Tx {
-  const tx: Tx = { isOpen: true, rows, together: (query, item) => runSingle(tx, query, item) };
+  const tx: Tx = { isOpen: true, rows, batched: (query, item) => runSingle(tx, query, item) };
   return tx;
 }
 
@@ -68,7 +68,7 @@ export class Database implements GroupedSql {
     return await rowsOn(this.#pool, text, params);
   }
 
-  async together<Item, Answer>(query: BulkQuery<Item, Answer>, item: Item): Promise<Answer> {
+  async batched<Item, Answer>(query: BulkQuery<Item, Answer>, item: Item): Promise<Answer> {
     const known = this.#batches.get(query) as Batch<Item, Answer> | undefined;
     const batch = known ?? new Batch<Item, Answer>((items) => query(items.length === 1 ? this : this.#brief, items));
     if (!known) this.#batches.set(query, batch as unknown as Batch<never, unknown>);

@@ -85,7 +85,7 @@ class OpenMappedTransaction implements MappedTx {
     );
   }
 
-  async together<Item, Answer>(query: BulkQuery<Item, Answer>, item: Item): Promise<Answer> {
+  async batched<Item, Answer>(query: BulkQuery<Item, Answer>, item: Item): Promise<Answer> {
     return await runSingle(this, query, item);
   }
 

@@ -51,11 +51,11 @@ async function newPayment(): Promise<{ id: Id<"payment">; operationId: string }>
 }
 
 async function insertAgain(id: Id<"payment">, operationId: string): Promise<boolean> {
-  return await db.together(insertPayments, paymentInsert({ id }, 0, operationId));
+  return await db.batched(insertPayments, paymentInsert({ id }, 0, operationId));
 }
 
 async function record(paymentId: string, connectorRef: string): Promise<void> {
-  await db.together(recordIntents, { paymentId, connectorRef, render: Buffer.alloc(0), renewals: 0 });
+  await db.batched(recordIntents, { paymentId, connectorRef, render: Buffer.alloc(0), renewals: 0 });
 }
 
 async function paidPayment(): Promise<Id<"payment">> {
@@ -96,7 +96,7 @@ async function reserve(
   const operation = firstTry(newId("operation"), "create_refund", paymentId, undefined, { refundId: refund.id });
   const judged = version ?? (await versionOf(paymentId));
   const wanted = { version: judged, refund: pending, operation, tryAfterSeconds: 0, events };
-  return (await db.together(insertReservations, wanted)) ? pending : undefined;
+  return (await db.batched(insertReservations, wanted)) ? pending : undefined;
 }
 
 async function versionOf(paymentId: string): Promise<number> {
@@ -183,7 +183,7 @@ test("payments of one batch are each inserted once, and a refused amount fails a
   assert.ok(bad);
   const all = [...wanted.slice(0, 1), { ...bad, payment: { ...bad.payment, amount: 0n } }, ...wanted.slice(2)];
   // The first is sent alone, the others in one batch.
-  const made = await Promise.allSettled(all.map((each) => db.together(insertPayments, each)));
+  const made = await Promise.allSettled(all.map((each) => db.batched(insertPayments, each)));
   const results = made.map((each) => (each.status === "fulfilled" ? each.value : each.reason.code));
   assert.deepEqual([results[0], results[1], results.slice(2).sort()], [true, "23514", [false, true]]);
   const rows = await db.rows("select 1 from operations where payment_id = any($1)", [

@@ -132,7 +132,7 @@ async function insertReservation(
   const { reserved, events: moved } = applyReservation(payment, amount);
   const events = deps.outbox.toRows([refundRequested(refund, image), ...moved]);
   const row = { version, refund, operation, tryAfterSeconds: deps.reconcileAfterSeconds, events };
-  const isReserved = await sql.together(insertReservations, row);
+  const isReserved = await sql.batched(insertReservations, row);
   return isReserved ? { refund, operation, payment: reserved } : undefined;
 }
 

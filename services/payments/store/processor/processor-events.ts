@@ -15,7 +15,7 @@ export interface ConsumedEvent {
 
 /** @returns false: the event was recorded before */
 export async function insertProcessorEvent(sql: GroupedSql, event: ConsumedEvent): Promise<boolean> {
-  return await sql.together(insertProcessorEvents, event);
+  return await sql.batched(insertProcessorEvents, event);
 }
 
 async function insertProcessorEvents(sql: Sql, events: readonly ConsumedEvent[]): Promise<boolean[]> {

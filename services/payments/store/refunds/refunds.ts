@@ -28,7 +28,7 @@ export type StoredRefund = RowOf<typeof refundColumns>;
 
 /** Refunds of the payment, oldest first. */
 export async function refundsOf(sql: GroupedSql, paymentId: string): Promise<readonly StoredRefund[]> {
-  return await sql.together(refundsOfAll, paymentId);
+  return await sql.batched(refundsOfAll, paymentId);
 }
 
 async function refundsOfAll(sql: Sql, paymentIds: readonly string[]): Promise<(readonly StoredRefund[])[]> {
@@ -67,7 +67,7 @@ export async function insertRefund(tx: Tx, refund: StoredRefund): Promise<void> 
 
 /** @param ends the refund's operation is done, too */
 export async function saveRefund(tx: Tx, refund: Refund, ends = false): Promise<void> {
-  await tx.together(saveRefunds, { refund, ends });
+  await tx.batched(saveRefunds, { refund, ends });
 }
 
 async function saveRefunds(sql: Sql, saved: readonly { refund: Refund; ends: boolean }[]): Promise<true[]> {
