@@ -33,7 +33,7 @@ export function unsentFields(unsent: UnsentForm | undefined): readonly Html[] {
 }
 
 /** The form that a sign-in form carried. */
-export function carriedBy(form: Form): UnsentForm | undefined {
+export function unsentIn(form: Form): UnsentForm | undefined {
   const text = form.raw(names.fields);
   if (text === "") return undefined;
   return { path: localPath(form.raw(names.path)), entries: pairsOf(text) };

@@ -83,7 +83,7 @@ export function invitationTable(
   });
 }
 
-/** Shows the invitation link, which no address holds. */
+/** Shows the invitation link, which is in no URL of the console. */
 export function invitedPage(
   { language }: PersonVisit,
   email: string,

@@ -1,5 +1,5 @@
 // Limits the bytes of request bodies in flight, per sender and in total. A body reserves its bytes before the first is
-// read, so open sockets cannot fill the process' memory.
+// read, so open sockets cannot fill the memory of the process.
 
 /** Sizes in bytes. */
 export interface BudgetSize {

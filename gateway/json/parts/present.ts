@@ -29,10 +29,11 @@ function fieldsOf(schema: object, message: Members, extra: Members): Record<stri
   const isRequired = new Set([required].flat());
   const json: Record<string, unknown> = {};
   for (const [name, property] of Object.entries(membersOf(properties))) {
-    const value = name in extra ? extra[name] : jsonOf(membersOf(property), message[camel(name)]);
-    const isMissing = value === undefined || (value === "" && !isRequired.has(name));
-    if (isMissing && isRequired.has(name)) throw new Error(`${name} is missing in the response`);
-    if (isMissing || (!isRequired.has(name) && !(name in extra) && isEmpty(membersOf(property), value))) continue;
+    const isExtra = name in extra;
+    const value = isExtra ? extra[name] : jsonOf(membersOf(property), message[camel(name)]);
+    if (isRequired.has(name)) {
+      if (value === undefined) throw new Error(`${name} is missing in the response`);
+    } else if (value === undefined || value === "" || (!isExtra && isEmpty(membersOf(property), value))) continue;
     json[name] = value;
   }
   return json;

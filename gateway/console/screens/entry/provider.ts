@@ -11,7 +11,7 @@ import {
   returnPath,
   SignInRejected,
 } from "../../session/provider.ts";
-import { carriedBy, resumePage } from "../../session/resume.ts";
+import { resumePage, unsentIn } from "../../session/resume.ts";
 import { SignedOut } from "../../session/turned-away.ts";
 import type { Answer, ConsoleContext, Page, Visit } from "../../session/visit.ts";
 import { textsOf } from "../../texts/texts.ts";
@@ -45,7 +45,7 @@ export function providerRoutes(context: ConsoleContext): void {
   });
   openPage(context, returnPath, (visit) => finish(context, provider, visit));
   openForm(context, "/sign-in/resume", async (visit, form) => {
-    const unsent = carriedBy(form);
+    const unsent = unsentIn(form);
     try {
       const person = await admitPerson(context, visit.request, visit.reply);
       return unsent ? resumePage(person, unsent) : { go: "/" };

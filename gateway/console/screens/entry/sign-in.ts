@@ -8,7 +8,7 @@ import { localPath, queryOf } from "../../http/address.ts";
 import type { Form } from "../../http/form.ts";
 import { openForm, openPage, personForm } from "../../routes.ts";
 import { personVisit } from "../../session/admit.ts";
-import { carriedBy, resumePage, type UnsentForm, unsentFields } from "../../session/resume.ts";
+import { resumePage, type UnsentForm, unsentFields, unsentIn } from "../../session/resume.ts";
 import type { Answer, ConsoleContext, Page, Visit } from "../../session/visit.ts";
 import { textsOf } from "../../texts/texts.ts";
 import { hidden, renderAlert, textField } from "../../view/fields.ts";
@@ -39,7 +39,7 @@ export function signInRoutes(context: ConsoleContext): void {
       return startSession(context, visit, session, form);
     } catch (error) {
       if (!(error instanceof Failure) || !["UNAUTHORIZED", "INVALID_BODY"].includes(error.reason)) throw error;
-      const carried = { to: localPath(form.raw("to")), unsent: carriedBy(form) };
+      const carried = { to: localPath(form.raw("to")), unsent: unsentIn(form) };
       return signInPage(context, visit, { ...carried, problem: "passkeyRefused" });
     }
   });
@@ -92,7 +92,7 @@ export function startSession(
   if (!secret || !session) throw new Failure("INTERNAL_ERROR", { cause: new Error("sign-in returned no session") });
   context.cookies.write(visit.reply, "session", secret, secondsUntil(session.expiresAt));
   if (session.needsWayIn) return { go: "/way-in" };
-  const unsent = form && carriedBy(form);
+  const unsent = form && unsentIn(form);
   if (unsent) return resumePage(personVisit(visit, session, secret), unsent);
   return { go: localPath(form?.raw("to") ?? "/") };
 }

@@ -1,5 +1,5 @@
-// The known_browsers table: hashes of the browsers that a person has used: of the user agent, and of the secret of a
-// browser that has used a sign-in link.
+// The known_browsers table: the browsers that a person has used, each as a hash of its user agent, or of its secret if
+// it has used a sign-in link.
 import type { Sql } from "#platform/database/database.ts";
 import { deleteBatch } from "../rows.ts";
 
