@@ -26,6 +26,7 @@ export const ApplicationJson = component(
 );
 
 export function presentApplication(application: Application | undefined): Static<typeof ApplicationJson> {
-  const missing = application?.status === "draft" ? application.missing : undefined;
-  return present(ApplicationJson, application, { missing });
+  const json = present(ApplicationJson, application, { missing: undefined });
+  // A complete draft shows that nothing is missing.
+  return application?.status === "draft" ? { ...json, missing: application.missing } : json;
 }

@@ -5,8 +5,8 @@ import { invalid, type Violation } from "#platform/values/failure.ts";
 import type { Noun } from "#platform/values/id.ts";
 import { idSchema, numberOf } from "./field.ts";
 
-export const limitMax = 200;
-export const limitDefault = 50;
+const limitMax = 200;
+const limitDefault = 50;
 
 export const pageQuery = {
   limit: Type.Integer({

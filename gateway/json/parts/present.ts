@@ -11,7 +11,7 @@ type Extra<S extends TObject> = { readonly [K in keyof Static<S>]?: Static<S>[K]
 /** Fields of the schema that neither the message nor the extra values have. */
 type Missing<S extends TObject, M, E> = Exclude<Camel<Exclude<keyof Static<S>, keyof E>>, keyof M>;
 
-/** @param extra values of fields that the message lacks or has in another form; undefined and "" omit a field */
+/** @param extra values of fields that the message lacks or has in another form; an empty optional one is omitted */
 export function present<S extends TObject, M extends object, const E extends Extra<S> = Record<never, never>>(
   schema: S,
   message:
@@ -29,11 +29,10 @@ function fieldsOf(schema: object, message: Members, extra: Members): Record<stri
   const isRequired = new Set([required].flat());
   const json: Record<string, unknown> = {};
   for (const [name, property] of Object.entries(membersOf(properties))) {
-    const isExtra = name in extra;
-    const value = isExtra ? extra[name] : jsonOf(membersOf(property), message[camel(name)]);
+    const value = name in extra ? extra[name] : jsonOf(membersOf(property), message[camel(name)]);
     if (isRequired.has(name)) {
       if (value === undefined) throw new Error(`${name} is missing in the response`);
-    } else if (value === undefined || value === "" || (!isExtra && isEmpty(membersOf(property), value))) continue;
+    } else if (isEmpty(value)) continue;
     json[name] = value;
   }
   return json;
@@ -52,9 +51,8 @@ function jsonOf(property: Members, value: unknown): unknown {
   return text;
 }
 
-/** A list or a map without entries. An empty message is a value. */
-function isEmpty({ properties }: Members, value: unknown): boolean {
-  return properties === undefined && typeof value === "object" && Object.keys(value ?? {}).length === 0;
+function isEmpty(value: unknown): boolean {
+  return value === undefined || value === "" || (typeof value === "object" && Object.keys(value ?? {}).length === 0);
 }
 
 function camel(name: string): string {
