@@ -4,7 +4,7 @@ import type { FastifyReply, FastifyRequest } from "fastify";
 import { invalid } from "#platform/values/failure.ts";
 import { headerCount } from "./auth/auth.ts";
 
-export interface IdempotencyKey {
+interface IdempotencyKey {
   readonly key: string;
   /** SHA-256 of method, path and parsed body. */
   readonly fingerprint: Uint8Array;

@@ -1,7 +1,7 @@
 // Decides the cases that JSON and HTTP leave open. The docs print this table, and a test sends each row to a gateway:
 // to POST /v1/checkout-sessions, or to GET /v1/payments if the row has a query.
 
-export interface InputRule {
+interface InputRule {
   readonly input: string;
   /** HTTP status of the example. */
   readonly status: number;

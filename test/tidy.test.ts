@@ -474,7 +474,7 @@ test("npm checks each package that it fetches by the lock file's hash, but for d
 /** Lines by `wc -l`, and files. A change that makes something smaller lowers its number here; none is ever raised. */
 const budgets = {
   product: 83_640,
-  platform: 9_820,
+  platform: 9_815,
   platformFiles: 80,
   /** Lines of tests for each line of the product. */
   testShare: 0.925,

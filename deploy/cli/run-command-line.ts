@@ -14,6 +14,7 @@ import { nouns } from "./nouns.ts";
 import { connectOperator } from "./peers.ts";
 import { print } from "./print.ts";
 
+const unreachable = new Set(["ECONNREFUSED", "ECONNRESET", "EAI_AGAIN", "ENOTFOUND", "ETIMEDOUT"]);
 /** Errors whose message is enough for the operator. */
 const plain = [UsageError, ConfigError, CertificateRefused, RoleRefused, StreamRefused, KeyManagementError];
 
@@ -153,17 +154,13 @@ function usage(name: string, { args = [], options = {} }: Command): string {
   return [name, ...named, ...shown].join(" ");
 }
 
-function isUnreachable(error: unknown): boolean {
-  return ["ECONNREFUSED", "ECONNRESET", "EAI_AGAIN", "ENOTFOUND", "ETIMEDOUT"].includes(errorCode(error));
-}
-
 function messageOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
 }
 
 /** A refusal as advice; an unexpected error with its stack. */
 function reasonOf(error: unknown): string {
-  if (plain.some((kind) => error instanceof kind) || isUnreachable(error)) return messageOf(error);
+  if (plain.some((kind) => error instanceof kind) || unreachable.has(errorCode(error))) return messageOf(error);
   if (!(error instanceof Failure)) return error instanceof Error ? (error.stack ?? error.message) : String(error);
   if (error.cause instanceof Failure) {
     if (error.cause.reason === "CALLER_UNKNOWN") {

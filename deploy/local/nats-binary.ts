@@ -140,7 +140,7 @@ const fetchPackage: Fetch = async (work, env, log) => {
   try {
     await apt(...asUs, "download", "nats-server");
   } catch (error) {
-    if (isMissing(error)) throw new Error("apt-get not found");
+    if (errorCode(error) === "ENOENT") throw new Error("apt-get not found");
     log("fetching package lists for nats-server with apt-get update, into a private folder");
     const lists = await privateLists(work);
     await apt(...asUs, ...lists, "update");
@@ -190,8 +190,4 @@ async function download(url: string, timeoutMs: number): Promise<Buffer> {
   });
   if (!answer.ok) throw new Error(`${url} answers ${answer.status}`);
   return Buffer.from(await answer.arrayBuffer());
-}
-
-function isMissing(error: unknown): boolean {
-  return errorCode(error) === "ENOENT";
 }

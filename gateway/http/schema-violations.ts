@@ -10,7 +10,7 @@ import { notBlank } from "./display-text.ts";
 import { formatProblem } from "./own-formats.ts";
 import { unknownProblem } from "./unknown-names.ts";
 
-export type SchemaError = NonNullable<FastifyError["validation"]>[number];
+type SchemaError = NonNullable<FastifyError["validation"]>[number];
 
 /** One violation per field. */
 export function violationsOf(errors: readonly SchemaError[]): Violation[] {

@@ -25,7 +25,7 @@ export interface RunningServer {
   stop(drain?: Drain): Promise<void>;
 }
 
-export interface Server {
+interface Server {
   readonly app: FastifyInstance;
   isDraining(): boolean;
   /** @param closeRest closes the server's dependencies after its last request */

@@ -6,7 +6,7 @@ import { errorAnswer } from "../failures.ts";
 import type { GatewayConfig } from "../settings.ts";
 import { addressBuckets, createLimit, type Limit, type RateLimits } from "./rate-limits.ts";
 
-export type LookupKind = "key" | "secret" | "page" | "event";
+type LookupKind = "key" | "secret" | "page" | "event";
 
 type AddressConfig = Pick<
   GatewayConfig,

@@ -9,7 +9,7 @@ import { ApiError } from "../failures.ts";
 import type { Principal } from "../principal.ts";
 import type { GatewayConfig } from "../settings.ts";
 
-export interface BucketRule {
+interface BucketRule {
   readonly perMs: number;
   readonly burst: number;
 }
@@ -24,13 +24,13 @@ interface KeyLimits {
   readonly ofMerchant: Limit;
 }
 
-export interface NamedBucket {
+interface NamedBucket {
   readonly name: string;
   readonly rule: Limit;
 }
 
 /** Tokens on hold. Exactly one of the two is called, once. */
-export interface HeldTokens {
+interface HeldTokens {
   keep(): void;
   release(): void;
 }

@@ -5,7 +5,7 @@ import type { ListedOperation } from "../operation.ts";
 import type { JsonObject } from "./schema.ts";
 
 /** All codes of an operation, including those of its kind. */
-export function errorCodes(operation: ListedOperation): ErrorCode[] {
+function errorCodes(operation: ListedOperation): ErrorCode[] {
   const codes = new Set<ErrorCode>(operation.errors ?? []);
   if (operation.access.kind === "merchant") {
     codes.add("unauthorized").add("forbidden");

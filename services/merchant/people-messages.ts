@@ -62,7 +62,7 @@ export function toNewSession({ secret, view }: IssuedSession): NewSession {
   return create(NewSessionSchema, { secret, session: toConsoleSession(view) });
 }
 
-export function toRefundLimit(amount: bigint | null | undefined, currency: string | null | undefined) {
+function toRefundLimit(amount: bigint | null | undefined, currency: string | null | undefined) {
   return amount == null || currency == null ? {} : { refundLimit: { amount, currency } };
 }
 

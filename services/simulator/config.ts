@@ -2,7 +2,7 @@
 // NAME_FILE is the path of a file that contains the value of NAME.
 import { readFileSync } from "node:fs";
 
-export interface Config {
+interface Config {
   readonly port: number;
   readonly host: string;
   readonly databaseUrl: string;

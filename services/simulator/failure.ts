@@ -1,6 +1,6 @@
 // Failures of the API, in one shape.
 
-export type FailureType = "invalid_request" | "card_error" | "idempotency_error" | "rate_limit" | "api_error";
+type FailureType = "invalid_request" | "card_error" | "idempotency_error" | "rate_limit" | "api_error";
 
 /** Becomes `{"error": {...}}`. The message is safe to show. */
 export class ApiFailure extends Error {

@@ -99,7 +99,7 @@ function outcomeOf(errorCode: string): string {
 }
 
 /** Slot usage of a dispatcher. */
-export interface Slots {
+interface Slots {
   readonly inFlight: number;
   readonly waiting: number;
   lanesByStanding(): Readonly<Record<Standing, number>>;

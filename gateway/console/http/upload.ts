@@ -4,7 +4,7 @@ import type { MultipartFile } from "@fastify/multipart";
 import type { FastifyRequest } from "fastify";
 
 /** Limit of one file (docs/contract.md §5). */
-export const fileMaxBytes = 5 * 1024 * 1024;
+const fileMaxBytes = 5 * 1024 * 1024;
 
 // A file over its limit is still read to its end, to answer the sender; a form over this limit is not read at all.
 const formMaxBytes = 32 * 1024 * 1024;

@@ -11,7 +11,7 @@ const reportsMaxBytes = 16 * 1024;
 const reportsMax = 10;
 const types = ["application/reports+json", "application/csp-report", "application/json"];
 
-export interface PolicyReport {
+interface PolicyReport {
   readonly directive: string;
   readonly disposition: "enforce" | "report";
   /** An origin, or a keyword such as `inline`. */

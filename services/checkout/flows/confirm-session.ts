@@ -13,7 +13,7 @@ import { applyFact, askPayment, type PaymentAnswer } from "./apply-fact.ts";
 import { isOverdue } from "./expire-session.ts";
 import { openWithSecret } from "./session-secret.ts";
 
-export interface Confirmation {
+interface Confirmation {
   readonly session: StoredSession;
   readonly status: SessionStatus;
   readonly paymentStatus: string;

@@ -25,7 +25,7 @@ import { resumeBegun } from "./resume-key.ts";
 import { imageOf } from "./session-image.ts";
 import { newSessionSecret, sealRender } from "./session-secret.ts";
 
-export interface SessionRequest extends Omit<NewSession, "id" | "connector" | "surface" | "createdAt" | "expiresAt"> {
+interface SessionRequest extends Omit<NewSession, "id" | "connector" | "surface" | "createdAt" | "expiresAt"> {
   readonly expiresInSeconds: number;
   readonly idempotency: IdempotencyScope | undefined;
 }

@@ -23,7 +23,7 @@ import { sealRender } from "./session-secret.ts";
 
 export type RebuildSessionContext = CheckoutContext & RebuildContext;
 
-export interface RebuiltSession {
+interface RebuiltSession {
   readonly sessionId: string;
   readonly outcome: RebuildOutcome;
   readonly status: string;

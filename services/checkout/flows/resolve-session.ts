@@ -8,7 +8,7 @@ import { refreshSession } from "./refresh-session.ts";
 import { withCurrentRender } from "./renew-render.ts";
 import { openWithSecret } from "./session-secret.ts";
 
-export type ResolvedSession = Awaited<ReturnType<typeof withCurrentRender>>;
+type ResolvedSession = Awaited<ReturnType<typeof withCurrentRender>>;
 
 /** @throws Failure NOT_FOUND, PAYMENT_BLOCKED; CONNECTOR_ERROR for an overdue session or an ended page */
 export async function resolveSession(

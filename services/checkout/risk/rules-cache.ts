@@ -47,8 +47,8 @@ export interface RiskRulesContext {
   readonly riskRules: RiskRules;
 }
 
-export type NewRule = Omit<StoredRule, "id" | "updatedAt">;
-export type RuleChange = Partial<Pick<StoredRule, "limit" | "windowSeconds" | "entries" | "enabled" | "note">> & {
+type NewRule = Omit<StoredRule, "id" | "updatedAt">;
+type RuleChange = Partial<Pick<StoredRule, "limit" | "windowSeconds" | "entries" | "enabled" | "note">> & {
   readonly operator: string;
 };
 

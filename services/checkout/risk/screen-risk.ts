@@ -20,7 +20,7 @@ import { insertDecision } from "../store/risk-decisions.ts";
 import type { Owner } from "../store/session-lists.ts";
 import type { RiskRules } from "./rules-cache.ts";
 
-export interface RiskContext {
+interface RiskContext {
   readonly db: Database;
   readonly log: Log;
   readonly metrics: CheckoutMetrics;

@@ -44,7 +44,7 @@ export interface PaymentFact {
   readonly at: "now" | Date | undefined;
 }
 
-export type Decision =
+type Decision =
   | { readonly kind: "changed"; readonly state: SessionState; readonly event: SessionEvent | undefined }
   | { readonly kind: "ignored"; readonly reason: string };
 

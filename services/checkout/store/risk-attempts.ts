@@ -39,7 +39,7 @@ export async function recordAttempts(sql: Sql, attempts: readonly RiskAttempt[])
   );
 }
 
-export interface CountWindow {
+interface CountWindow {
   readonly windowSeconds: number;
   readonly limit: number;
 }

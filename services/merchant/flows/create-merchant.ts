@@ -12,7 +12,7 @@ import { insertBranding } from "../store/brandings.ts";
 import { insertMerchant, type Merchant } from "../store/merchants.ts";
 import { openSimulatorAccount } from "./open-account.ts";
 
-export interface NewMerchant {
+interface NewMerchant {
   readonly name: string;
   readonly legalName: string;
   readonly email: string;

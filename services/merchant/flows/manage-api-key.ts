@@ -40,12 +40,12 @@ import {
 import { lockMerchant } from "../store/merchants.ts";
 import { notifyPeople } from "./people/notify-people.ts";
 
-export interface KeyInput extends KeyOwner {
+interface KeyInput extends KeyOwner {
   /** The calling key, which cannot grant more than its own rights. Undefined for an operator or a person. */
   readonly callerId: string | undefined;
 }
 
-export interface NewKey extends KeyInput {
+interface NewKey extends KeyInput {
   readonly name: string;
   readonly scopes: readonly string[];
   /** Null for the calling key's expiry. */
@@ -54,7 +54,7 @@ export interface NewKey extends KeyInput {
   readonly allowedIps: readonly string[] | undefined;
 }
 
-export interface IssuedKey {
+interface IssuedKey {
   /** The raw key. */
   readonly secret: string;
   readonly key: ApiKey;

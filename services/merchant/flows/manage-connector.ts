@@ -53,7 +53,7 @@ export async function changeConnector(
   return connector;
 }
 
-export interface CheckedAccount {
+interface CheckedAccount {
   readonly merchantId: string;
   readonly environment: Environment;
   readonly connector: string;

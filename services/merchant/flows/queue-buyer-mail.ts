@@ -23,9 +23,9 @@ import { findMembership } from "../store/people/memberships.ts";
 import { findFullSession } from "./sign-in/session.ts";
 
 /** Per kind; enough for a team's own tests. */
-export const sandboxMailsMax = 20;
+const sandboxMailsMax = 20;
 /** Enough for a shop, and useless for spam. */
-export const linkMailsMax = 100;
+const linkMailsMax = 100;
 /** Default of RECEIPTS_PER_HOUR: five payments per second. */
 export const receiptsPerHourDefault = 20_000;
 /** A receipt is still useful some days later. */

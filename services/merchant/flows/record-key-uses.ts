@@ -7,7 +7,7 @@ import { furtherNetworks, isKeyNetwork } from "../rules/key-network.ts";
 import { findUnknownNetworks, insertNetworks, lockKeys, type UsedNetwork } from "../store/api-key-networks.ts";
 import { recordUses } from "../store/api-keys.ts";
 
-export interface KeyUse {
+interface KeyUse {
   readonly id: string;
   readonly usedAt: Date;
   /** Networks in another form than rules/key-network.ts are ignored. */

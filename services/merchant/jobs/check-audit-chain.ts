@@ -24,7 +24,7 @@ const stretchEveryMs = 1_000;
 // A stretch that takes longer was on a crashed process.
 const leaseSeconds = 60;
 
-export interface CheckDeps {
+interface CheckDeps {
   readonly db: Database;
   readonly log: Log;
   readonly metrics: MerchantMetrics;

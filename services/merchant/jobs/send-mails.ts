@@ -17,7 +17,7 @@ const leaseSeconds = 240;
 const pauseSecondsMin = 60;
 const pauseSecondsMax = 3_600;
 
-export interface MailJob {
+interface MailJob {
   readonly db: Database;
   readonly vault: Vault;
   readonly log: Log;

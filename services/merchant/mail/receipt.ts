@@ -19,7 +19,7 @@ const languages: ReadonlyMap<string, ReceiptTexts> = new Map(
   Object.entries({ ar, de, en, es, fr, it, ja, nl, pl, pt }),
 );
 
-export interface ReceiptFacts {
+interface ReceiptFacts {
   readonly merchantName: string;
   /** May be empty. */
   readonly legalName: string;
@@ -66,7 +66,7 @@ export function receiptMail(facts: ReceiptFacts): MailContent {
   };
 }
 
-export interface LinkFacts {
+interface LinkFacts {
   readonly merchantName: string;
   readonly supportEmail: string;
   readonly isSandbox: boolean;

@@ -2,7 +2,7 @@
 import { type HashKeys, sameSecret } from "#platform/secrets/vault.ts";
 import { isKind, type NotificationKind } from "../rules/people/notifications.ts";
 
-export interface Subscription {
+interface Subscription {
   readonly personId: string;
   readonly merchantId: string;
   readonly kind: NotificationKind;

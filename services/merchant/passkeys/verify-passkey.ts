@@ -21,7 +21,7 @@ export class PasskeyRefused extends Error {
   override name = "PasskeyRefused";
 }
 
-export interface PasskeyOwner {
+interface PasskeyOwner {
   readonly id: string;
   readonly email: string;
   readonly name: string;

@@ -2,8 +2,8 @@
 import { crc32 } from "node:zlib";
 import { isLimitedBy } from "./allowed-ips.ts";
 
-export type KeyPrefix = "sk_test_" | "sk_live_";
-export type KeyStatus = "active" | "expired" | "revoked";
+type KeyPrefix = "sk_test_" | "sk_live_";
+type KeyStatus = "active" | "expired" | "revoked";
 
 const base62 = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
 const secretLength = 40;
@@ -30,7 +30,7 @@ export function keySuffix(text: string): string {
   return text.slice(-4);
 }
 
-export interface KeyTimes {
+interface KeyTimes {
   readonly expiresAt: Date | null;
   readonly revokedAt: Date | null;
 }

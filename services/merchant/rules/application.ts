@@ -15,7 +15,7 @@ export interface ApplicationFields {
 }
 
 /** `unchanged`: the command was executed before. */
-export type Decision =
+type Decision =
   | { readonly kind: "moved"; readonly to: ApplicationStatus }
   | { readonly kind: "unchanged" }
   | { readonly kind: "refused"; readonly problem: string };

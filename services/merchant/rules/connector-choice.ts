@@ -2,7 +2,6 @@
 import type { MerchantStatus } from "./profile.ts";
 
 export const surfaces = ["embedded", "hosted", "redirect"] as const;
-export type Surface = (typeof surfaces)[number];
 
 export interface ConnectorFacts {
   readonly isPrimary: boolean;
@@ -14,7 +13,7 @@ export interface ConnectorFacts {
   readonly selectedSurface: string | undefined;
 }
 
-export type Choice<C> =
+type Choice<C> =
   | { readonly kind: "chosen"; readonly account: C; readonly fallbacks: readonly C[] }
   | { readonly kind: "refused"; readonly reason: "FORBIDDEN" | "NO_CONNECTOR" };
 

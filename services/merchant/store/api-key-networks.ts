@@ -9,7 +9,7 @@ export interface UsedNetwork {
 }
 
 /** Networks of one live key that are not stored. */
-export interface UnknownNetworks {
+interface UnknownNetworks {
   readonly keyId: string;
   readonly merchantId: string;
   /** In the order of the input. */

@@ -95,7 +95,7 @@ export async function countKeysSince(sql: Sql, owner: KeyOwner, since: Date, mos
   return Number(row?.n ?? 0);
 }
 
-export interface KeyPage {
+interface KeyPage {
   readonly keys: readonly ApiKey[];
   readonly total: number;
   /** Position of the page's first key. */

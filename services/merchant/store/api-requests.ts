@@ -19,7 +19,7 @@ export interface ApiRequest {
 }
 
 /** Empty, 0 and undefined disable a filter. */
-export interface RequestFilter {
+interface RequestFilter {
   readonly merchantId: string;
   readonly environment: Environment;
   readonly apiKeyId: string;

@@ -19,7 +19,7 @@ export interface AuditEntry {
 }
 
 /** Empty and undefined disable a filter. */
-export interface AuditFilter {
+interface AuditFilter {
   readonly merchantId: string;
   readonly environment: Environment;
   readonly actor: string;

@@ -3,7 +3,7 @@
 import { parseTime, type Sql } from "#platform/database/database.ts";
 import { deleteBatch, type Stored } from "./rows.ts";
 
-export interface QueuedMail {
+interface QueuedMail {
   readonly id: string;
   readonly kind: string;
   readonly merchantId: string;
@@ -54,7 +54,7 @@ export async function insertMail(sql: Sql, mail: QueuedMail): Promise<void> {
 }
 
 /** Mails to buyers that share a limit. */
-export interface BuyerMails {
+interface BuyerMails {
   readonly merchantId: string;
   readonly environment: "sandbox" | "live";
   readonly kinds: readonly string[];

@@ -15,7 +15,7 @@ export const SandboxProfileEntity = defineEntity({
     website: p.string(),
   },
 });
-export type SandboxProfile = InferEntity<typeof SandboxProfileEntity>;
+type SandboxProfile = InferEntity<typeof SandboxProfileEntity>;
 
 /** Lets the transaction change one environment only. Without it a trigger for 0.1.0 changes both (schema/0007). */
 export async function markProfilesSynced(sql: Sql): Promise<void> {

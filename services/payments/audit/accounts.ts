@@ -24,7 +24,7 @@ export type AuditAccount = (typeof accounts)[number];
 /** The object whose id is the cause of a row. */
 export type Subject = "attempt" | "refund" | "dispute" | "suspense";
 
-export interface MovementForm {
+interface MovementForm {
   readonly debit: AuditAccount;
   readonly credit: AuditAccount;
   readonly about: Subject;
@@ -60,7 +60,7 @@ export const movementForms: ReadonlyMap<string, MovementForm> = new Map<string, 
 ]);
 
 /** Debits minus credits by account, minor units. Accounts without rows are absent. */
-export type Balances = ReadonlyMap<string, bigint>;
+type Balances = ReadonlyMap<string, bigint>;
 
 /** Balances by the accounts of the rows, regardless of their kinds. */
 export function balancesOf(

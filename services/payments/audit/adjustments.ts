@@ -3,7 +3,7 @@
 import type { Sql } from "#platform/database/database.ts";
 import { accounts } from "./accounts.ts";
 
-export interface AdjustmentDifference {
+interface AdjustmentDifference {
   /** `adj_…`, or the cause of a stray row. */
   readonly adjustmentId: string;
   /** One sentence each. */

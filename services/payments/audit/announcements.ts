@@ -11,7 +11,7 @@ const slicePayments = 100_000;
 const outboxBatch = 5_000;
 
 /** Events that a payment's books require, such as `payment.refunded re_…`. */
-export interface DueEvents {
+interface DueEvents {
   readonly id: string;
   readonly due: readonly string[];
 }
@@ -34,7 +34,7 @@ export async function auditAnnouncements(
 }
 
 /** The names of an event in `due`. */
-export function namesOf({ type, attributes }: Pick<Event, "type" | "attributes">): string[] {
+function namesOf({ type, attributes }: Pick<Event, "type" | "attributes">): string[] {
   const about = attributes.refund_id ?? attributes.dispute_id;
   return about === undefined ? [type] : [`${type} ${about}`];
 }

@@ -56,7 +56,7 @@ export interface PaymentFacts {
 }
 
 /** Expected columns of the payment. */
-export interface ExpectedAmounts {
+interface ExpectedAmounts {
   readonly refundedAmount: bigint;
   readonly fee: bigint;
   readonly disputeHold: "none" | "open" | "lost";

@@ -2,7 +2,7 @@
 // of the match that settles differences (flows/match-statement.ts).
 
 /** A line of the statement, or our record with the same id. */
-export interface StatementEntry {
+interface StatementEntry {
   /** The object's id at the processor. */
   readonly ref: string;
   /** Minor units; of a charge the captured amount. */

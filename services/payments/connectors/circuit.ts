@@ -21,7 +21,7 @@ import { processorShareMs } from "#platform/values/call-context.ts";
 import { clockNow } from "#platform/values/clock.ts";
 import type { Connector, ProcessorAccount, ProcessorAnswer } from "./connector.ts";
 
-export interface CircuitSettings {
+interface CircuitSettings {
   /** A circuit opens if more than half of this many latest calls failed; it needs at least half of them. */
   readonly windowCalls: number;
   /** Longest pause before a probe; the first is a second. */

@@ -98,7 +98,8 @@ export class ProcessorHttp {
       if (date) this.#serverDate = { dateMs: date.getTime(), atMs: performance.now() };
       return { kind: "answered", status: answer.statusCode, headers, body: parsed(text) };
     } catch (error) {
-      return { kind: neverSent(error) ? "unsent" : "silent", cause: error };
+      const isUnsent = error instanceof Error && neverSentCodes.has(errorCode(error));
+      return { kind: isUnsent ? "unsent" : "silent", cause: error };
     } finally {
       clearTimeout(timer);
     }
@@ -144,7 +145,3 @@ const neverSentCodes = new Set([
   "ENETUNREACH",
   "UND_ERR_CONNECT_TIMEOUT",
 ]);
-
-function neverSent(error: unknown): boolean {
-  return error instanceof Error && neverSentCodes.has(errorCode(error));
-}

@@ -30,13 +30,13 @@ export type CreateIntentDeps = Pick<
   "db" | "accounts" | "reconcileAfterSeconds" | "connectors" | "metrics"
 > & { readonly vault: Vault };
 
-export type IntentRequest = Omit<NewPayment, "connector" | "connectorAccountId" | "surface"> & {
+type IntentRequest = Omit<NewPayment, "connector" | "connectorAccountId" | "surface"> & {
   readonly returnUrl: string;
   /** For the processor's page and receipt; not stored. */
   readonly lineItems: readonly OrderLine[];
 };
 
-export interface IntentAnswer {
+interface IntentAnswer {
   readonly connector: string;
   readonly surface: string;
   readonly render: Render;

@@ -38,7 +38,7 @@ import {
 import { renewalOf } from "../store/renewals.ts";
 
 /** An operation, and the account that it is sent to. */
-export interface Command {
+interface Command {
   readonly db: Database;
   readonly connector: Connector;
   readonly account: ProcessorAccount;

@@ -47,7 +47,7 @@ export async function matchStatement(
 }
 
 /** Handles a payment that the statement has under an id of ours and that we do not have. */
-export type LostHandler = (paymentId: Id<"payment">) => Promise<void>;
+type LostHandler = (paymentId: Id<"payment">) => Promise<void>;
 
 class Matching {
   readonly #deps: VerifyDeps;

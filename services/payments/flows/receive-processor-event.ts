@@ -14,12 +14,12 @@ import { logSettlement, type SettlementResult, settleLocked } from "./settle-pay
 import type { VerifyDeps } from "./verify-intent.ts";
 
 /** An account as the ingress's path names it. */
-export interface AccountPath {
+interface AccountPath {
   readonly connector: string;
   readonly externalAccountId: string;
 }
 
-export interface ReceivedEvent extends AccountPath {
+interface ReceivedEvent extends AccountPath {
   readonly body: Uint8Array;
   readonly headers: Readonly<Record<string, string>>;
 }

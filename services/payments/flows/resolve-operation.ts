@@ -23,7 +23,7 @@ import { settleRefund } from "./settle-payment.ts";
 import { findFundsRefund } from "./unexpected-funds/refund-funds.ts";
 import type { VerifyDeps } from "./verify-intent.ts";
 
-export interface OperatorResolution {
+interface OperatorResolution {
   readonly operationId: string;
   readonly operator: string;
   readonly proof: string;

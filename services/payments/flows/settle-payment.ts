@@ -37,7 +37,7 @@ import {
 import { freeRefundIds, insertRefund, refundsOf, type StoredRefund, saveRefund } from "../store/refunds/refunds.ts";
 import { type RecordedFunds, recordFunds, recordSecondRefunds } from "./unexpected-funds/record-funds.ts";
 
-export interface SettleDeps {
+interface SettleDeps {
   readonly outbox: Outbox;
   /** Delay of the reconcile job's next check of a payment that is not settled, seconds. */
   readonly reconcileAfterSeconds: number;

@@ -9,7 +9,7 @@ import { booksAfter } from "../audit/read-books.ts";
 import type { PaymentsMetrics } from "../metrics.ts";
 import { claimStretch, finishStretch } from "../store/journal-check.ts";
 
-export interface BooksDifference {
+interface BooksDifference {
   readonly paymentId: string;
   /** One sentence each. */
   readonly differences: readonly string[];

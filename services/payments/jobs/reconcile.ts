@@ -26,7 +26,7 @@ import { claimChecks, deferCheck } from "../store/payment-checks.ts";
 import { findPayment, type StoredPayment } from "../store/payments.ts";
 import { countOpenFunds } from "../store/suspense.ts";
 
-export type ReconcileDeps = VerifyDeps & CreateIntentDeps;
+type ReconcileDeps = VerifyDeps & CreateIntentDeps;
 
 // After the first check at RECONCILE_AFTER_SECONDS (30 s): 2 m, 10 m, 1 h, 6 h, then daily for a week, then the
 // operator. The unit is RECONCILE_AFTER_SECONDS, which tests shorten.

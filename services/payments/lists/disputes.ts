@@ -22,7 +22,7 @@ export interface DisputeItem extends DisputeRecord {
   };
 }
 
-export interface DisputeFilters {
+interface DisputeFilters {
   /** Exact; empty: all. */
   readonly status: string;
   /** Empty: all payments. */

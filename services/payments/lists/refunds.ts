@@ -10,7 +10,7 @@ interface RefundPage {
   readonly total: bigint;
 }
 
-export type RefundFilters = Pick<DatedFilter, "status" | "range">;
+type RefundFilters = Pick<DatedFilter, "status" | "range">;
 
 const list = { table: "refunds", alias: "t", condition: "true", columns: "t.*" };
 

@@ -21,7 +21,7 @@ import { fileTypes } from "../rules/file-content.ts";
 import { findRecord } from "../store/payment-records.ts";
 import { scopeOf } from "./idempotency-scope.ts";
 
-export type DisputesDeps = EvidenceDeps & {
+type DisputesDeps = EvidenceDeps & {
   /** Blocks new requests to processors, where a lost operation may have been executed already. */
   readonly recovery: Pick<Recovery, "assertOff">;
 };

@@ -28,7 +28,7 @@ import {
 import { findStoryEntry, storyOf } from "../store/payment-story.ts";
 import { countOpenFunds, findFunds, listFunds, type StoredFunds } from "../store/suspense.ts";
 
-export interface OperatorDeps extends VerifyDeps {
+interface OperatorDeps extends VerifyDeps {
   readonly recovery: Pick<Recovery, "assertOff">;
   /** Runs the job that drives operations. */
   readonly driveNow: Wake;

@@ -18,7 +18,7 @@ import { fromPeriod } from "./statements.ts";
 // Each payment costs one or two processor calls, so a page stays well within the deadline.
 const pageMax = 10;
 
-export interface PaymentRecoveryDeps extends RebuildRefundDeps {
+interface PaymentRecoveryDeps extends RebuildRefundDeps {
   readonly recovery: Recovery;
 }
 

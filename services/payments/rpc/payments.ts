@@ -47,7 +47,7 @@ import { findRecord, type PaymentRecord } from "../store/payment-records.ts";
 import { recordCustomerEmail } from "../store/payments.ts";
 import { scopeOf } from "./idempotency-scope.ts";
 
-export type PaymentsDeps = CreateIntentDeps &
+type PaymentsDeps = CreateIntentDeps &
   VerifyDeps &
   RefundDeps &
   ReadDeps & {

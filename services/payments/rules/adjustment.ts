@@ -12,14 +12,14 @@ export interface AdjustmentLine {
   readonly amount: bigint;
 }
 
-export interface Decidable {
+interface Decidable {
   readonly state: AdjustmentState;
   readonly proposedBy: string;
   /** Empty while undecided. */
   readonly decidedBy: string;
 }
 
-export type Decision =
+type Decision =
   | { readonly kind: "decide" }
   /** This person has already decided the same. */
   | { readonly kind: "unchanged" }

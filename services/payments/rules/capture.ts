@@ -9,7 +9,7 @@ export interface Ending {
   readonly amount: bigint;
 }
 
-export type EndingDecision =
+type EndingDecision =
   /** The payment is already as requested. */
   | { readonly kind: "done" }
   /** The same request is pending. */

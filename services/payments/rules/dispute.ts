@@ -65,7 +65,7 @@ export function holdOfAll(disputes: readonly Dispute[]): Pick<PaymentState, "dis
   return { disputeHold: "none", disputedAmount: 0n };
 }
 
-export type DisputeMove =
+type DisputeMove =
   | {
       readonly kind: "moved";
       readonly hold: DisputeHold;
@@ -116,7 +116,7 @@ function eventOf(from: DisputeStatus | undefined, to: DisputeStatus): string {
   return from === undefined ? "dispute.created" : "dispute.updated";
 }
 
-export type DisputeChange =
+type DisputeChange =
   | {
       readonly kind: "changed";
       readonly dispute: ChangedDispute;

@@ -42,7 +42,7 @@ export interface EvidenceContent {
   readonly files: { readonly [N in EvidenceFile]?: string };
 }
 
-export interface EvidenceProblem {
+interface EvidenceProblem {
   readonly field: string;
   readonly problem: string;
 }

@@ -2,7 +2,7 @@
 // processor's codes to them. Pure.
 
 /** Advice to the merchant or the buyer. */
-export type Advice = "retry_later" | "use_another_card" | "contact_issuer" | "do_not_retry";
+type Advice = "retry_later" | "use_another_card" | "contact_issuer" | "do_not_retry";
 
 /** @param meaning shown if the processor gives no message */
 const entry = <A extends Advice>(advice: A, meaning: string) => ({ advice, meaning });

@@ -48,7 +48,7 @@ interface Refundable {
   readonly disputeHold: DisputeHold;
 }
 
-export type RefundDecision =
+type RefundDecision =
   | { readonly kind: "reserved"; readonly amount: bigint }
   | { readonly kind: "refused"; readonly reason: "NOT_REFUNDABLE" | "AMOUNT_TOO_LARGE" };
 
@@ -80,7 +80,7 @@ const moves: { readonly [From in RefundStatus]: readonly RefundStatus[] } = {
   canceled: [],
 };
 
-export type RefundMove =
+type RefundMove =
   | {
       readonly kind: "moved";
       /** Minor units to subtract from the payment's refunded amount: the whole refund if it failed, else 0. */
@@ -129,7 +129,7 @@ export interface ChangedRefund {
   readonly isAcknowledged: boolean;
 }
 
-export type RefundChange =
+type RefundChange =
   | (ChangedRefund & {
       readonly kind: "changed";
       /** Change of the payment's refunded amount. */

@@ -75,7 +75,7 @@ export interface Settlement {
 }
 
 /** An id for a new refund or dispute. @param reference our refund id, as the processor reports it; may be empty */
-export type NewId = (noun: "refund" | "dispute", reference: string) => string;
+type NewId = (noun: "refund" | "dispute", reference: string) => string;
 
 /** How a reported intent differs from the payment's order. @returns undefined: it is the payment's own. */
 export function discrepancyOf(payment: Claimant, report: ReportedIntent): Discrepancy | undefined {

@@ -43,7 +43,7 @@ export interface Discrepancy {
 }
 
 /** Minor units. */
-export interface FundsAmounts {
+interface FundsAmounts {
   /** All unexpected money. */
   readonly amount: bigint;
   /** The part that the processor no longer has. */

@@ -113,7 +113,7 @@ const journalColumns = new Columns({
 export type JournalRow = RowOf<typeof journalColumns>;
 
 /** Empty texts, 0 and undefined match all. */
-export interface EntryFilter {
+interface EntryFilter {
   readonly paymentId: string;
   readonly merchantId: string;
   readonly environment: Environment;

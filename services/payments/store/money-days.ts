@@ -4,7 +4,7 @@ import type { Database, Sql } from "#platform/database/database.ts";
 import type { Owner } from "./payment-records.ts";
 
 /** A day in one currency, amounts in minor units. */
-export interface MoneyDay {
+interface MoneyDay {
   readonly day: string;
   readonly currency: string;
   readonly kind: "captured" | "refunded";

@@ -18,7 +18,7 @@ export interface OperationRecord
   readonly amount: bigint;
 }
 
-export interface OperationFact {
+interface OperationFact {
   readonly fact: "in_doubt" | "asked" | "parked" | "retried" | "resolved";
   readonly operator: string;
   readonly note: string;

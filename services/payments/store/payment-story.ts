@@ -9,12 +9,12 @@ import { paymentColumns } from "./payment-columns.ts";
 
 const entryColumns = paymentColumns.pick("merchantId", "environment", "sessionId", "status");
 
-export interface StoryEntry extends RowOf<typeof entryColumns> {
+interface StoryEntry extends RowOf<typeof entryColumns> {
   readonly paymentId: string;
   readonly refundIds: string[];
 }
 
-export interface StoryLine {
+interface StoryLine {
   readonly at: Date;
   readonly part: string;
   readonly id: string;

@@ -7,7 +7,7 @@ import type { Environment } from "#proto/merchant/v1/merchant_pb.ts";
 import type { Outcome } from "../rules/payment.ts";
 import type { Claimant, Funds, FundsKind, FundsUpdate } from "../rules/unexpected-funds.ts";
 
-export type FundsResolution = "" | "given_back" | "taken" | "closed" | "gone" | "found";
+type FundsResolution = "" | "given_back" | "taken" | "closed" | "gone" | "found";
 
 const identityColumns = new Columns({
   id: text,
@@ -42,7 +42,7 @@ const claimantColumns = new Columns({
   paymentAuthorizedAt: optional(time),
 });
 
-export type NewFunds = RowOf<typeof identityColumns>;
+type NewFunds = RowOf<typeof identityColumns>;
 
 export interface StoredFunds extends Funds, NewFunds, RowOf<typeof endColumns> {
   /** The part of the payment that decides which actions are possible. */

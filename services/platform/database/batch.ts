@@ -76,7 +76,7 @@ export class Batch<Item, Answer> {
  * The server refused the statement because of one item and changed nothing. SQLSTATE classes 22 (data), 23
  * (constraint), 40 (rolled back), P0 (raised by a function), and 55P03 (lock timeout).
  */
-export function isRefused(error: unknown): boolean {
+function isRefused(error: unknown): boolean {
   return /^(?:(?:22|23|40|P0)...|55P03)$/.test(errorCode(error));
 }
 

@@ -32,7 +32,7 @@ export interface Tx extends GroupedSql {
   readonly isOpen: true;
 }
 
-export function openTx(rows: Tx["rows"]): Tx {
+function openTx(rows: Tx["rows"]): Tx {
   const tx: Tx = { isOpen: true, rows, batched: (query, item) => runSingle(tx, query, item) };
   return tx;
 }

@@ -226,7 +226,7 @@ function imageContext(scope: IdempotencyScope, rowName: string): string {
 
 // Runs a request under an idempotency key, from the claim to the stored answer.
 
-export interface KeyedWork<R> {
+interface KeyedWork<R> {
   /** Id of the object to create, or that an earlier run with the key started to create. */
   readonly id: string;
   /** The key was claimed before; an earlier run may have stopped anywhere. */

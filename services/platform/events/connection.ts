@@ -120,7 +120,7 @@ class EndingTransport extends NodeTransport {
 // The client's own reconnect uses the machine's clock: after a step back of an hour it did not reconnect for an hour.
 // So each connection is used once, and times are monotonic.
 
-export interface LinkOptions {
+interface LinkOptions {
   readonly broker: Broker;
   /** The identity. */
   readonly name: string;

@@ -16,7 +16,7 @@ import { consumersOf, eventSubject, streamName } from "./streams.ts";
 
 // Unacknowledged events of a crashed or disconnected process are redelivered after this. A working process sends
 // progress.
-export const ackWaitSecondsDefault = 10;
+const ackWaitSecondsDefault = 10;
 // The broker stops redelivering after this many tries; from the third on the log has an error.
 const deliverMax = 1_000;
 const ackPendingMax = 2_000;
@@ -51,7 +51,7 @@ export function consumerConfig(
 type DesiredConfig = ReturnType<typeof consumerConfig>;
 
 /** Fields that differ from the wanted configuration. Servers add a name and metadata. */
-export function differingFields(known: ConsumerConfig, wanted: DesiredConfig): string[] {
+function differingFields(known: ConsumerConfig, wanted: DesiredConfig): string[] {
   const own = new Set(["name", "metadata"]);
   const isSet = (value: unknown) =>
     value !== undefined && value !== null && value !== false && value !== "" && value !== 0;

@@ -29,7 +29,7 @@ export interface Consumer {
   readonly handle: (events: readonly Event[]) => Promise<void>;
 }
 
-export interface Consumption {
+interface Consumption {
   readonly connection: NatsConnection;
   readonly stream: string;
   readonly consumer: Consumer;

@@ -83,7 +83,7 @@ async function ensureStream(manager: JetStreamManager, wanted: WantedStream): Pr
   await manager.streams.update(wanted.name, { ...wanted, ...keptLimits(known.config, wanted) });
 }
 
-export type WantedStream = Pick<StreamConfig, "name" | "subjects" | "retention" | "storage" | "num_replicas" | Limit> &
+type WantedStream = Pick<StreamConfig, "name" | "subjects" | "retention" | "storage" | "num_replicas" | Limit> &
   Partial<StreamConfig>;
 
 /** Limits that may be larger than wanted. */
@@ -91,7 +91,7 @@ const limits = ["max_age", "max_bytes", "max_msg_size", "duplicate_window"] as c
 type Limit = (typeof limits)[number];
 
 /** Losses that the change would cause, in words; empty if none. */
-export function lossesOf(known: StreamConfig, wanted: WantedStream): string[] {
+function lossesOf(known: StreamConfig, wanted: WantedStream): string[] {
   const dropped = known.subjects.filter((subject) => !wanted.subjects.includes(subject));
   const foreign = (["mirror", "sources", "republish", "sealed"] as const).filter((field) => known[field]);
   return [
@@ -110,7 +110,7 @@ export function lossesOf(known: StreamConfig, wanted: WantedStream): string[] {
 }
 
 /** Limits that stay because they are already wider (0 or less is unlimited). */
-export function keptLimits(known: StreamConfig, wanted: WantedStream): Partial<Record<Limit, number>> {
+function keptLimits(known: StreamConfig, wanted: WantedStream): Partial<Record<Limit, number>> {
   const isWider = (limit: Limit) => known[limit] <= 0 || known[limit] > wanted[limit];
   return Object.fromEntries(limits.filter(isWider).map((limit) => [limit, known[limit]]));
 }

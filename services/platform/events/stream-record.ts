@@ -29,7 +29,7 @@ export async function readRecord(sql: Sql): Promise<StreamRecord> {
   };
 }
 
-export interface PublishedRow {
+interface PublishedRow {
   /** Outbox sequence. */
   readonly seq: string;
   readonly eventId: string;
@@ -166,7 +166,7 @@ export async function lastLossSeconds(sql: Sql): Promise<number> {
 }
 
 /** Progress of a durable consumer by its acknowledgements. */
-export interface ConsumerProgress {
+interface ConsumerProgress {
   readonly name: string;
   /** Its filter: a subject, or a prefix (`…>`). */
   readonly follows: string;

@@ -11,7 +11,7 @@ import { splitRange, type TimeRange } from "./day-range.ts";
  * A counted list: its table needs `id`, `merchant_id`, `environment`, `status`, `created_at` and an index in list
  * order.
  */
-export interface DatedList {
+interface DatedList {
   /** Name of the table and of its counters. */
   readonly table: string;
   /** The table's name in the two texts below. */

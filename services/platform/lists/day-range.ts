@@ -6,7 +6,7 @@ export interface TimeRange {
   readonly to: string;
 }
 
-export interface SplitRange {
+interface SplitRange {
   /** Whole days; empty when `from` equals `to`. */
   readonly whole: TimeRange;
   /** At most two, each shorter than two days. */
@@ -14,7 +14,7 @@ export interface SplitRange {
 }
 
 /** A range as whole weeks and corrections. */
-export interface NearestWeeks {
+interface NearestWeeks {
   /** From Monday to Monday; empty when `from` equals `to`. */
   readonly whole: TimeRange;
   /** Parts of the range outside the weeks. */

@@ -20,7 +20,7 @@ import { asFailure, Failure, toConnectError } from "#platform/values/failure.ts"
 import { newId } from "#platform/values/id.ts";
 import { findUnstorableFields } from "#platform/values/storable.ts";
 
-export interface IncomingCall {
+interface IncomingCall {
   readonly method: DescMethod;
   /** Returns a header by its lower-case name. */
   readonly header: (name: string) => string | null | undefined;

@@ -8,7 +8,7 @@ import type { UnaryHandler } from "./unary.ts";
 // Poll interval while a stopping service waits for its last calls.
 const drainCheckMs = 10;
 
-export class InProcessListener implements Neighbour {
+class InProcessListener implements Neighbour {
   readonly #unary: UnaryHandler;
   readonly #underWay = new Set<(broken: Error) => void>();
 

@@ -29,7 +29,7 @@ export interface Patience {
   readonly idleMs: number;
 }
 
-export interface RpcListenerOptions {
+interface RpcListenerOptions {
   readonly port: number;
   readonly host: string;
   readonly h1: RequestListener;

@@ -130,10 +130,10 @@ function gateInterceptor(gate: CallGate): Interceptor {
 type Listener<Q, S> = (request: Q, response: S) => void;
 
 /** Passes on calls of known callers and refuses all others. */
-export function authenticated<
-  Q extends IncomingMessage | Http2ServerRequest,
-  S extends ServerResponse | Http2ServerResponse,
->(gate: CallGate, listener: Listener<Q, S>): Listener<Q, S> {
+function authenticated<Q extends IncomingMessage | Http2ServerRequest, S extends ServerResponse | Http2ServerResponse>(
+  gate: CallGate,
+  listener: Listener<Q, S>,
+): Listener<Q, S> {
   return (request, response) => {
     const [path = ""] = (request.url ?? "").split("?");
     const refusal = gate.rejectUnauthenticated(path, (name) => headerOf(request.headers, name));

@@ -13,7 +13,7 @@ import { codeFromHttpStatus, errorFromJsonBytes } from "@connectrpc/connect/prot
 import { Pool } from "undici";
 
 // Further calls wait: a slow peer must not take every socket of the process.
-export const connectionsMax = 256;
+const connectionsMax = 256;
 const connectTimeoutMs = 2_000;
 // Shorter than the lame-duck time (process/host.ts), so a stopping server never closes a connection in use.
 const keepAliveMs = 2_000;

@@ -19,7 +19,7 @@ type UnaryCallback = (
   message: MessageShape<DescMessage>,
 ) => Promise<MessageInitShape<DescMessage>> | MessageInitShape<DescMessage>;
 
-export interface UnaryAnswer {
+interface UnaryAnswer {
   readonly status: number;
   readonly type: string;
   readonly bytes: Uint8Array;

@@ -61,7 +61,7 @@ export async function tryAgain<T>(call: () => Promise<T>, firstPauseMs = pauseMs
 // and no error contains a request.
 
 /** Options have the names of their settings. */
-export interface VaultOptions {
+interface VaultOptions {
   readonly VAULT_ADDR?: string | undefined;
   readonly VAULT_CACERT?: string | undefined;
   readonly VAULT_NAMESPACE?: string | undefined;

@@ -10,7 +10,7 @@ export interface OwnNkey {
 }
 
 /** NATS' text formats: the seed `SU…` is secret, the server gets `U…`. */
-export interface NkeyPair {
+interface NkeyPair {
   readonly seed: string;
   readonly publicKey: string;
 }

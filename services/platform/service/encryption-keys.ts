@@ -4,7 +4,7 @@ import { parseTime, type Sql } from "#platform/database/database.ts";
 import { keyIdOf, type Vault } from "#platform/secrets/vault.ts";
 import { type Source, sealedColumns } from "../../services.ts";
 
-export interface KeyAge {
+interface KeyAge {
   readonly firstUsedAt: Date;
   /** By the database's clock. */
   readonly seconds: number;

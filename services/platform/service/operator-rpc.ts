@@ -44,7 +44,7 @@ export function operatorRpc(sources: StateSources, recovery: Recovery): readonly
   ];
 }
 
-export function statusRpc({ service, db, bus, watch }: StateSources): ServiceImpl<typeof StatusService> {
+function statusRpc({ service, db, bus, watch }: StateSources): ServiceImpl<typeof StatusService> {
   return {
     getStatus: async () => {
       const [schema, outbox, takesWrites, events] = await Promise.all([
@@ -102,7 +102,7 @@ function streamOf({ stream, consumers }: StreamState) {
 // A service's knowledge of one event by unique keys: its own announcement, and the consumers that applied it.
 
 /** @param eventId of any service's event */
-export async function readEventStory(sql: Sql, eventId: string) {
+async function readEventStory(sql: Sql, eventId: string) {
   const [announced, consumed] = await Promise.all([announcedEvent(sql, eventId), consumersOf(sql, eventId)]);
   return { ...(announced && { announced }), takenIn: consumed };
 }
@@ -141,7 +141,7 @@ async function consumersOf(sql: Sql, eventId: string) {
 // events.v1.ReplayService: resends published events from the outbox. It first announces `events.replay_requested`
 // (attributes `since`, `until`, `operator`) for the audit log.
 
-export function replayRpc({ service, db, bus }: StateSources): ServiceImpl<typeof ReplayService> {
+function replayRpc({ service, db, bus }: StateSources): ServiceImpl<typeof ReplayService> {
   const outbox = new Outbox({ namespace: bus.namespace, source: service });
   return {
     replayEvents: async ({ since: from, until: to, operator }) => {
@@ -166,10 +166,7 @@ export function replayRpc({ service, db, bus }: StateSources): ServiceImpl<typeo
 const actsMax = 100;
 const lostPageMax = 500;
 
-export function recoveryRpc(
-  { service, db, bus }: StateSources,
-  recovery: Recovery,
-): ServiceImpl<typeof RecoveryService> {
+function recoveryRpc({ service, db, bus }: StateSources, recovery: Recovery): ServiceImpl<typeof RecoveryService> {
   const outbox = new Outbox({ namespace: bus.namespace, source: service });
   return {
     getRecovery: async ({ limit }) => {

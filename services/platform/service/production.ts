@@ -30,7 +30,7 @@ export function readProductionConfig<S extends Record<string, Setting<unknown>>>
 }
 
 /** A line for each setting that production refuses; never its value. */
-export function findProductionProblems(values: Values, env: Environment): readonly string[] {
+function findProductionProblems(values: Values, env: Environment): readonly string[] {
   const refused: string[] = [];
   if (env.NODE_TLS_REJECT_UNAUTHORIZED === "0") {
     refused.push("NODE_TLS_REJECT_UNAUTHORIZED must not be 0 in production: it accepts every certificate");

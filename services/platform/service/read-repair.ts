@@ -4,7 +4,7 @@ import { setTimeout as pause } from "node:timers/promises";
 import { LRUCache } from "lru-cache";
 import type { Log } from "#platform/telemetry/log.ts";
 
-export interface ReadRepairLimits {
+interface ReadRepairLimits {
   /** Pause between two runs for one object, milliseconds. */
   readonly everyMs: number;
 }

@@ -19,7 +19,7 @@ export interface OwnEvent {
   readonly body: Uint8Array;
 }
 
-export interface RecoveryAction {
+interface RecoveryAction {
   readonly at: Date;
   readonly act: string;
   readonly operator: string;

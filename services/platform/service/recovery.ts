@@ -30,7 +30,7 @@ import {
   unknownToOutbox,
 } from "./recovery-store.ts";
 
-export interface RecoverySources {
+interface RecoverySources {
   readonly service: Source;
   readonly db: Database;
   readonly bus: EventBus;

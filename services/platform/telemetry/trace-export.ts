@@ -14,7 +14,7 @@ import { releaseVersion } from "#platform/values/release.ts";
 import type { Log } from "./log.ts";
 import type { Tracing } from "./trace.ts";
 
-export interface ExportSettings {
+interface ExportSettings {
   /** Base URL of the receiver; `/v1/traces` is appended. */
   readonly endpoint: string;
   /**

@@ -50,7 +50,7 @@ export function entryName(list: string, index: number): string {
   return `${list}[${index}]`;
 }
 
-export interface FailureOptions {
+interface FailureOptions {
   readonly cause?: unknown;
   readonly violations?: readonly Violation[];
   readonly retryAfterMs?: number;

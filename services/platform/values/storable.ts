@@ -8,7 +8,7 @@ const problem = "must not contain a NUL character";
 // Excludes the last second of the year 9999: rounding up stays within the bound.
 const [secondsMin, secondsEnd] = [-62_135_596_800n, 253_402_300_799n];
 
-export interface UnstorableField {
+interface UnstorableField {
   readonly field: string;
   readonly problem: string;
 }

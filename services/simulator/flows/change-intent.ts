@@ -13,7 +13,7 @@ export type ChangeResult =
   | { readonly intent: Intent; readonly refusal: null; readonly change: Change | null }
   | { readonly intent: Intent; readonly refusal: Refusal; readonly change: null };
 
-export interface ChangeOptions {
+interface ChangeOptions {
   /** Further rows to write. */
   readonly along?: (next: Intent) => Pick<Along, "key" | "operation" | "doneFactId">;
   /** The intent if the caller has just read it. */

@@ -15,7 +15,7 @@ import { changeIntent } from "./change-intent.ts";
 import { keptCard } from "./keep-card.ts";
 
 /** The answer to the form. `lost`: paid, but the page must not report it (a test card). */
-export interface PayAnswer {
+interface PayAnswer {
   readonly status: "succeeded" | "processing" | "failed" | "requires_action" | "canceled" | "expired" | "lost";
   readonly failure_code?: string;
   readonly failure_message?: string;
@@ -92,7 +92,7 @@ export async function passChallenge(
 }
 
 /** The status after the last attempt. */
-export function payAnswer(intent: Intent, publicUrl: string): PayAnswer {
+function payAnswer(intent: Intent, publicUrl: string): PayAnswer {
   const last = intent.attempts.at(-1);
   switch (intent.status) {
     case "requires_payment_method":

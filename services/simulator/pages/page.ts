@@ -7,7 +7,7 @@ export interface Page {
   readonly headers: Readonly<Record<string, string>>;
 }
 
-export interface PageParts {
+interface PageParts {
   readonly language: Language;
   readonly title: string;
   /** Files of assets/. */

@@ -11,7 +11,7 @@ export interface CardEntry {
   readonly postal_code: string | null;
 }
 
-export interface EntryProblem {
+interface EntryProblem {
   readonly field: "number" | "exp_month" | "exp_year" | "cvc" | "name" | "postal_code";
   readonly code: string;
   readonly message: string;

@@ -10,7 +10,7 @@ import {
   withObject,
 } from "./intent.ts";
 
-export interface DisputeFacts {
+interface DisputeFacts {
   readonly id: string;
   /** Minor units; null: the captured amount. */
   readonly amount: number | null;

@@ -11,7 +11,7 @@ import {
 } from "./intent.ts";
 import { testCardNamed } from "./test-card.ts";
 
-export interface RefundFacts {
+interface RefundFacts {
   readonly id: string;
   /** Minor units. */
   readonly amount: number;

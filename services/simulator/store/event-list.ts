@@ -8,7 +8,7 @@ export interface ListedEvent {
   readonly body: string;
 }
 
-export interface EventListPage {
+interface EventListPage {
   readonly account: string;
   /** Included. */
   readonly from: Date;

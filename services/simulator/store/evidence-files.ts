@@ -1,7 +1,7 @@
 // Evidence files without their bytes.
 import type { Db } from "./pool.ts";
 
-export interface FileRow {
+interface FileRow {
   readonly id: string;
   readonly account: string;
   readonly type: string;

@@ -3,7 +3,7 @@ import type { Refund } from "../rules/intent.ts";
 import type { Db } from "./pool.ts";
 
 /** A refund, and the end of the outage of its intent. */
-export type FoundRefund = Refund & { readonly outage_until: string | null; readonly intent_reference: string };
+type FoundRefund = Refund & { readonly outage_until: string | null; readonly intent_reference: string };
 
 const selectSql = `select r.*, i.outage_until, i.reference as intent_reference
   from refunds r join intents i on i.id = r.intent_id`;

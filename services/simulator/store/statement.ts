@@ -15,7 +15,7 @@ export interface StatementRow {
   readonly moved_at: Date;
 }
 
-export interface StatementPage {
+interface StatementPage {
   readonly account: string;
   readonly from: Date;
   /** Not included. */

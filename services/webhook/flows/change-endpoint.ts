@@ -33,7 +33,7 @@ export interface ChangeDeps {
 }
 
 /** New settings; undefined leaves a setting unchanged. */
-export interface EndpointChange {
+interface EndpointChange {
   readonly status: EndpointStatus | undefined;
   readonly url: string | undefined;
   readonly eventTypes: readonly string[] | undefined;

@@ -31,7 +31,7 @@ export interface EndpointDeps {
   readonly metrics: WebhookMetrics;
 }
 
-export interface CreateEndpointInput extends Owner {
+interface CreateEndpointInput extends Owner {
   readonly url: string;
   readonly description: string;
   readonly eventTypes: readonly string[];

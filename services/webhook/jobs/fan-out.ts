@@ -14,7 +14,7 @@ import { parkEvent } from "../store/parked-events.ts";
 import { dayMs } from "../store/partitions.ts";
 import type { Dispatcher } from "./dispatch.ts";
 
-export interface FanOutDeps {
+interface FanOutDeps {
   readonly db: Database;
   readonly dispatcher: Dispatcher;
   readonly owner: string;

@@ -8,7 +8,7 @@ import { type LaneKey, oldestDue, queueEstimate } from "../store/delivery-queue.
 // The usual scrape interval.
 const everyMs = 15_000;
 
-export interface MeasureDeps {
+interface MeasureDeps {
   readonly db: Database;
   readonly metrics: Pick<WebhookMetrics, "dueLag" | "queueRows">;
   readonly isSilent: (lane: LaneKey) => boolean;

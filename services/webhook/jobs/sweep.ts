@@ -13,7 +13,7 @@ import { sweepRetryRuns } from "../store/retry-runs.ts";
 
 const hourMs = 3_600_000;
 
-export interface SweepDeps {
+interface SweepDeps {
   readonly db: Database;
   readonly outbox: Outbox;
   readonly schedule: Schedule;

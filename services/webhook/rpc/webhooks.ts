@@ -39,7 +39,7 @@ import { parkedProblem } from "../store/parked-events.ts";
 import { firstDeliveryIdOf } from "../store/partitions.ts";
 import { findRetryRun } from "../store/retry-runs.ts";
 
-export type RpcDeps = EndpointDeps & ChangeDeps & QueueDeps;
+type RpcDeps = EndpointDeps & ChangeDeps & QueueDeps;
 
 const healthWindowSeconds = 3_600;
 

@@ -45,7 +45,7 @@ export function isTrouble(verdict: Verdict, triesBefore: number): boolean {
   return verdict.kind === "failed" || (verdict.kind === "retry" && triesBefore + 1 === failingTries);
 }
 
-export interface DeliveryProgress {
+interface DeliveryProgress {
   /** Failed attempts since the schedule began, without this one. */
   readonly tries: number;
   /** Time since the schedule began, milliseconds. */

@@ -50,7 +50,7 @@ export const newLane: LaneState = {
   pausedUntilMs: 0,
 };
 
-export interface EndedAttempt {
+interface EndedAttempt {
   readonly signal: Signal;
   readonly tookMs: number;
   readonly nowMs: number;

@@ -10,7 +10,7 @@ export interface AnnouncedFact {
   readonly attributes: Readonly<Record<string, string>>;
 }
 
-export type Translation =
+type Translation =
   | {
       readonly kind: "event";
       readonly type: string;

@@ -20,7 +20,7 @@ export interface Target {
 /** The problem of every host that is, or resolves to, an internal address. */
 export const notPublic = "must lead to a public address";
 
-export const urlCharactersMax = 2_048;
+const urlCharactersMax = 2_048;
 const hostCharactersMax = 253;
 const httpsPort = 443;
 

@@ -12,7 +12,7 @@ export interface ResolverOptions {
   readonly ttlSecondsMin?: number;
 }
 
-export interface ResolvedHost {
+interface ResolvedHost {
   readonly addresses: readonly string[];
   readonly ttlSeconds: number;
 }

@@ -22,7 +22,7 @@ export interface DeliveryRow {
 export const pendingColumns = `id, event_type, attempts, 'pending' as state, status_code, last_error, due_at as next_attempt_at, body, created_at`;
 export const finishedColumns = `id, event_type, attempts, state, status_code, last_error, null::timestamptz as next_attempt_at, body, created_at`;
 
-export interface DeliveryFilter extends LaneKey {
+interface DeliveryFilter extends LaneKey {
   readonly state: DeliveryState | undefined;
   readonly eventType: string | undefined;
   /** Only deliveries with a smaller id; undefined starts at the newest. */

@@ -59,7 +59,7 @@ function liveEndpointsOf(owner: Owner) {
   return { merchantId: owner.merchantId, environment: owner.environment, deletedAt: null };
 }
 
-export interface NewEndpoint extends Owner {
+interface NewEndpoint extends Owner {
   readonly id: string;
   readonly url: string;
   readonly description: string;

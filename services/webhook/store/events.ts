@@ -11,7 +11,7 @@ export interface EventRow {
   readonly body: Buffer;
 }
 
-export interface EventFilter {
+interface EventFilter {
   readonly types: readonly string[];
   readonly paymentId: string | undefined;
   readonly fromId: string;

@@ -8,7 +8,7 @@ import { isLive, paymentIdOf, type SessionStatus } from "../../rules/session.ts"
 import { saveBuyerEmail } from "../../store/sessions.ts";
 import { openWithSecret } from "../session-secret.ts";
 
-export interface GiveEmailResult {
+interface GiveEmailResult {
   readonly sessionId: string;
   readonly status: SessionStatus;
   readonly accepted: boolean;

@@ -27,7 +27,7 @@ export interface RefundLimit {
   readonly currency: string;
 }
 
-export interface InviteMemberInput {
+interface InviteMemberInput {
   readonly email: string;
   readonly role: string;
   readonly refundLimit: RefundLimit | undefined;
@@ -35,7 +35,7 @@ export interface InviteMemberInput {
   readonly language: string;
 }
 
-export interface IssuedInvitation {
+interface IssuedInvitation {
   readonly invitation: Invitation;
   /** Empty for an operator by command. */
   readonly inviterName: string;

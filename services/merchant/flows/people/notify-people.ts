@@ -14,7 +14,7 @@ import { membersOf } from "../../store/people/memberships.ts";
 import { choicesOf } from "../../store/people/notification-choices.ts";
 
 /** An event that people are notified of. */
-export interface Matter {
+interface Matter {
   readonly kind: NotificationKind;
   readonly merchantId: string;
   readonly environment: Environment;

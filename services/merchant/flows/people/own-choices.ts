@@ -12,12 +12,12 @@ import { lockPerson } from "../../store/people/persons.ts";
 import { deleteView, putView, type SavedView, viewsOf } from "../../store/people/saved-views.ts";
 import { findFullSession } from "../sign-in/session.ts";
 
-export interface OwnScope {
+interface OwnScope {
   readonly sessionSecret: string;
   readonly merchantId: string;
 }
 
-export interface ChosenKind {
+interface ChosenKind {
   readonly name: NotificationKind;
   readonly isOn: boolean;
 }

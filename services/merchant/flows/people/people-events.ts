@@ -9,7 +9,7 @@ import type { MerchantContext } from "../../context.ts";
 import type { Door } from "../../rules/people/door.ts";
 import { membershipsOf } from "../../store/people/memberships.ts";
 
-export type MemberEvent =
+type MemberEvent =
   | "member.invited"
   | "member.invitation_revoked"
   | "member.joined"
@@ -17,7 +17,7 @@ export type MemberEvent =
   | "member.removed"
   | "member.access_reset";
 
-export type OwnEvent =
+type OwnEvent =
   | "person.signed_in"
   | "person.changed"
   | "passkey.added"

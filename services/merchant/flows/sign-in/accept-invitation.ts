@@ -33,7 +33,7 @@ import { asPerson, memberEvent } from "../people/people-events.ts";
 import { type BrowserInfo, beginSession, findFullSession, findSession, viewSession } from "./session.ts";
 import type { IssuedSession } from "./sign-in-by-passkey.ts";
 
-export interface Acceptance {
+interface Acceptance {
   readonly door: Door;
   readonly token: string;
   /** For a new person. */
@@ -44,7 +44,7 @@ export interface Acceptance {
   readonly browser: BrowserInfo;
 }
 
-export interface OpenInvitation {
+interface OpenInvitation {
   readonly invitation: Invitation;
   readonly merchantName: string;
   readonly inviterName: string;

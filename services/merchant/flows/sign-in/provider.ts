@@ -34,7 +34,7 @@ export interface ProviderIdentity {
 }
 
 /** The message is for logs only. */
-export class TokenRefused extends Error {
+class TokenRefused extends Error {
   override name = "TokenRefused";
 }
 

@@ -9,7 +9,7 @@ const stepsAround = 1;
 const failuresMax = 10;
 const failuresMs = 86_400_000;
 
-export interface CodeState {
+interface CodeState {
   /** The last step whose code was accepted. */
   readonly lastStep: bigint;
   readonly failures: number;
@@ -17,7 +17,7 @@ export interface CodeState {
 }
 
 /** The result and the next state. */
-export type CodeJudgement = { readonly isRight: boolean } & CodeState;
+type CodeJudgement = { readonly isRight: boolean } & CodeState;
 
 export function judgeCode(secret: Uint8Array, code: string, state: CodeState, now: Date): CodeJudgement {
   const isNewDay = now.getTime() - state.failuresSince.getTime() >= failuresMs;

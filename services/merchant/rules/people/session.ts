@@ -4,7 +4,7 @@ const minuteMs = 60_000;
 export const idleMsMax = 30 * minuteMs;
 export const lifeMsMax = 12 * 60 * minuteMs;
 /** Sensitive actions need a proof of at most this age. */
-export const proofMs = 5 * minuteMs;
+const proofMs = 5 * minuteMs;
 /** Uses are recorded to the minute: not every page view should write. */
 const useStepMs = minuteMs;
 /** The next wrong code ends the session. */
@@ -19,7 +19,7 @@ export const invitationMs = 7 * 24 * 60 * minuteMs;
 export const invitationMailsMax = 100;
 export const invitationMailsMs = 24 * 60 * minuteMs;
 
-export interface SessionTimes {
+interface SessionTimes {
   readonly lastUsedAt: Date;
   readonly expiresAt: Date;
 }

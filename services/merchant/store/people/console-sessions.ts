@@ -28,7 +28,7 @@ export const ConsoleSessionEntity = defineEntity({
   },
 });
 type Row = InferEntity<typeof ConsoleSessionEntity>;
-export type NewSessionRow = Omit<Row, "secretHash" | "secretHashKeyId">;
+type NewSessionRow = Omit<Row, "secretHash" | "secretHashKeyId">;
 
 /** A session with its person and their sign-in methods. */
 export interface SessionRow {

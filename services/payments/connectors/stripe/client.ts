@@ -13,7 +13,7 @@ class CallFailed extends Error {
   }
 }
 
-export interface StripeClient {
+interface StripeClient {
   readonly sdk: Stripe;
   /** Stripe takes files at a host of their own. */
   readonly uploads: ProcessorHttp;

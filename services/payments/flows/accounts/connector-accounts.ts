@@ -21,7 +21,7 @@ type Credentials = Record<string, string>;
 type Owner = { readonly merchantId: string; readonly environment: Environment };
 type ConnectorKey = Owner & { readonly connectorId: string };
 
-export interface StoredAccount {
+interface StoredAccount {
   readonly connector: ConnectorMessage | undefined;
   readonly account: AccountReport;
 }

@@ -34,7 +34,7 @@ import { findPayment, lockPayment } from "../../store/payments.ts";
 import { settleDispute } from "../settle-payment.ts";
 import type { DriveDeps, EvidenceDeps } from "./drive-evidence.ts";
 
-export interface AcceptRequest extends Owner {
+interface AcceptRequest extends Owner {
   readonly disputeId: string;
   readonly idempotency: IdempotencyScope | undefined;
 }

@@ -32,7 +32,7 @@ import {
   type ReservedEvidence,
 } from "./drive-evidence.ts";
 
-export interface EvidenceRequest extends Owner {
+interface EvidenceRequest extends Owner {
   readonly disputeId: string;
   readonly texts: Readonly<Record<string, string>>;
   /** Ids of files. */

@@ -19,7 +19,7 @@ export interface EndingDeps extends VerifyDeps {
   readonly vault: Vault;
 }
 
-export interface EndingInput {
+interface EndingInput {
   /** Of a new operation. */
   readonly id: string;
   readonly kind: Ending["kind"];
@@ -31,7 +31,7 @@ export interface EndingInput {
 }
 
 /** Without an operation the payment has already ended as requested. */
-export interface ReservedEnding {
+interface ReservedEnding {
   readonly payment: StoredPayment;
   readonly operation: Operation | undefined;
 }

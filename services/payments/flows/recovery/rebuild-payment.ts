@@ -44,7 +44,7 @@ export const unknownOrder = {
   expiresAt: undefined,
 } as const;
 
-export interface RebuildResult {
+interface RebuildResult {
   readonly outcome: RebuildOutcome;
   /** Empty: there is no payment. */
   readonly status: string;

@@ -67,7 +67,7 @@ export async function refundPayment(deps: RefundDeps, request: RefundRequest): P
   );
 }
 
-export interface NewRefund extends RefundInput {
+interface NewRefund extends RefundInput {
   readonly id: string;
   /** Its sealed idempotency key; undefined: it has none. */
   readonly image: string | undefined;

@@ -24,11 +24,11 @@ import { settleReport } from "../verify-intent.ts";
 import { adoptRenewal, type RenewDeps } from "./adopt-renewal.ts";
 
 /** The parts of an order that are not stored. */
-export interface RenewalRequest extends Pick<IntentOrder, "description" | "returnUrl" | "lineItems"> {
+interface RenewalRequest extends Pick<IntentOrder, "description" | "returnUrl" | "lineItems"> {
   readonly paymentId: string;
 }
 
-export interface RenewalResult {
+interface RenewalResult {
   readonly payment: StoredPayment;
   /** Of the new intent, or of the old one if it is still payable. */
   readonly render: Render | undefined;

@@ -18,7 +18,7 @@ import { lockBooks, settleLocked, settleNeverMade } from "../settle-payment.ts";
 import { settleReport, type VerifyDeps } from "../verify-intent.ts";
 import { refundFunds } from "./refund-funds.ts";
 
-export interface FundsDecision {
+interface FundsDecision {
   readonly suspenseId: string;
   readonly action: FundsAction;
   readonly operator: string;

@@ -4,7 +4,7 @@ import type { GroupedSql, Sql } from "#platform/database/database.ts";
 
 const noteMax = 500;
 
-export interface ConsumedEvent {
+interface ConsumedEvent {
   readonly connector: string;
   readonly id: string;
   readonly type: string;

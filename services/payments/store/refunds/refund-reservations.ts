@@ -22,7 +22,7 @@ const newRefund = refundColumns.pick(
   "createdAt",
 );
 
-export interface Reservation {
+interface Reservation {
   /** Version of the payment that the amount was checked against. */
   readonly version: number;
   readonly refund: StoredRefund;
