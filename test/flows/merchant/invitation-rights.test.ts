@@ -160,6 +160,20 @@ test("a shown link stops working when the member gets a role that its inviter ma
   await assert.rejects(shown.signIn.acceptInvitation({ door, token, name: "Adam" }), refused("FORBIDDEN"));
 });
 
+test("a person who was removed from their last team is invited again without their old device", async () => {
+  const [first, second] = [await shown.newMerchant(), await shown.newMerchant()];
+  const { email, personId } = await shown.joinMember(first, { role: "admin" });
+  const { secret } = await shown.joinMember(second);
+  const token = await shown.issueInvitation(second, { email, role: "viewer" });
+  const isKnown = async () => (await shown.signIn.getInvitation({ door, token })).isKnown;
+  assert.equal(await isKnown(), true);
+  await shown.operator.removeMember({ door, merchantId: first, personId });
+  assert.equal(await isKnown(), false);
+  const { session } = await shown.signIn.acceptInvitation({ door, token, name: "Olga" });
+  await addPasskey(shown.signIn, session?.secret ?? "", new SoftwareAuthenticator(originOf(door)));
+  await shown.people.removeMember({ sessionSecret: secret, door, merchantId: second, personId });
+});
+
 test("an admin cannot replace an owner's invitation", async () => {
   const merchantId = await shown.newMerchant();
   const [owner, admin] = [await shown.joinMember(merchantId), await shown.joinMember(merchantId, { role: "admin" })];

@@ -2851,7 +2851,7 @@ export const PeopleService: GenService<{
     output: typeof UpdateMemberResponseSchema;
   },
   /**
-   * Removes a member, whose sessions end with their next page. Same conditions as UpdateMember. Fails with NOT_FOUND, FORBIDDEN.
+   * Removes a member, whose sessions end with their next page; from their last team, also their sign-in methods. Same conditions as UpdateMember. Fails with NOT_FOUND, FORBIDDEN.
    *
    * @generated from rpc merchant.v1.PeopleService.RemoveMember
    */

@@ -13,6 +13,7 @@ import {
   countInRole,
   deleteMembership,
   findMembership,
+  findMemberships,
   type MemberRow,
   type Membership,
   membersOf,
@@ -59,13 +60,19 @@ export async function updateMember(
   return member;
 }
 
-/** @throws Failure NOT_FOUND, FORBIDDEN, UNAUTHORIZED */
+/**
+ * A person who was removed from all teams keeps no sign-in method.
+ * @throws Failure NOT_FOUND, FORBIDDEN, UNAUTHORIZED
+ */
 export async function removeMember(context: MerchantContext, scope: TeamScope, personId: string): Promise<void> {
   await manageTeam(context, scope, "team.write", async (tx, manager) => {
     const membership = await lockMember(tx, scope, personId, manager);
     await assertOwnerLeft(tx, scope, membership, manager);
     await deleteMembership(tx.em, personId, scope.merchantId);
     await withdrawMailsOf(tx, { personId, merchantId: scope.merchantId }, []);
+    // A later invitation must not ask for a device that was lost, or that another person added.
+    await lockPerson(tx.em, personId);
+    if ((await findMemberships(tx.em, personId)).length === 0) await deleteSignInMethods(tx, personId);
     const removed = memberEvent("member.removed", scope.merchantId, personId, { role: membership.role });
     await context.outbox.append(tx, [removed]);
   });
@@ -81,10 +88,7 @@ export async function resetAccess(context: MerchantContext, scope: TeamScope, pe
   await manageTeam(context, scope, "team.write", async (tx) => {
     const person = await lockPerson(tx.em, personId);
     if (!person || !(await findMembership(tx.em, personId, scope.merchantId))) throw new Failure("NOT_FOUND");
-    await deletePasskeysOf(tx.em, personId);
-    await deleteAuthenticator(tx.em, personId);
-    await deleteLinksOf(tx, personId);
-    await deleteSessionsOf(tx.em, personId);
+    await deleteSignInMethods(tx, personId);
     await context.outbox.append(tx, [memberEvent("member.access_reset", scope.merchantId, personId, {})]);
   });
   context.outbox.wake();
@@ -107,6 +111,13 @@ export async function revokeInvitation(
     await context.outbox.append(tx, [event]);
   });
   context.outbox.wake();
+}
+
+async function deleteSignInMethods(tx: MappedTx, personId: string): Promise<void> {
+  await deletePasskeysOf(tx.em, personId);
+  await deleteAuthenticator(tx.em, personId);
+  await deleteLinksOf(tx, personId);
+  await deleteSessionsOf(tx.em, personId);
 }
 
 /** A manager who may not grant a role may not remove it either. */
