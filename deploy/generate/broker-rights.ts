@@ -7,11 +7,7 @@ import { commonSettings } from "#platform/service/settings.ts";
 import { brokerAccounts } from "../cli/setup/broker-rights.ts";
 import { keyVariables } from "../cli/setup/broker-secrets.ts";
 
-/** A kustomization cannot read files outside its folder, so each has a copy. */
-export const authorizationFiles = [
-  "deploy/kubernetes/components/nats/authorization.conf",
-  "deploy/kubernetes/components/nats-r3/authorization.conf",
-] as const;
+export const authorizationFile = "deploy/kubernetes/components/nats/authorization.conf";
 
 export function authorizationText(): string {
   const namespace = commonSettings.NATS_NAMESPACE.fallback ?? "";
@@ -20,8 +16,6 @@ export function authorizationText(): string {
 }
 
 if (import.meta.main) {
-  for (const file of authorizationFiles) {
-    writeFileSync(join(import.meta.dirname, "../..", file), authorizationText());
-    console.log(`wrote ${file}`);
-  }
+  writeFileSync(join(import.meta.dirname, "../..", authorizationFile), authorizationText());
+  console.log(`wrote ${authorizationFile}`);
 }

@@ -8,7 +8,7 @@ import { parseAllDocuments } from "yaml";
 import { type Broker, connectBroker } from "#platform/events/connection.ts";
 import { ensureStreams } from "#platform/events/make-streams.ts";
 import { nkeyFile } from "#platform/secrets/nkey.ts";
-import { authorizationFiles, authorizationText } from "../../deploy/generate/broker-rights.ts";
+import { authorizationFile, authorizationText } from "../../deploy/generate/broker-rights.ts";
 import { freePort } from "../../deploy/local/free-port.ts";
 import { knowsSyncInterval, natsConfig } from "../../deploy/local/nats.ts";
 import { findNatsServer } from "../../deploy/local/nats-binary.ts";
@@ -31,26 +31,20 @@ test.before(() => {
 
 const secretOf = (name: string) => made.get(name) ?? assert.fail(`the secrets command makes no ${name}`);
 
-/** nats.conf of a component's ConfigMap. */
-function configOf(component: string): string {
-  const documents = parseAllDocuments(
-    readFileSync(join(root, `deploy/kubernetes/components/${component}/nats.yaml`), "utf8"),
-  );
+/** nats.conf of a component's ConfigMap, in a file of deploy/kubernetes/components. */
+function configOf(path: string): string {
+  const documents = parseAllDocuments(readFileSync(join(root, "deploy/kubernetes/components", path), "utf8"));
   const found = documents.map((document) => document.toJS()).find(({ kind }) => kind === "ConfigMap");
   return found.data["nats.conf"];
 }
 
 const setups = [
-  ["components/nats", () => configOf("nats"), "deploy/kubernetes/components/nats/authorization.conf"],
-  ["components/nats-r3", () => configOf("nats-r3"), "deploy/kubernetes/components/nats-r3/authorization.conf"],
-  [
-    "compose.yaml",
-    () => readFileSync(join(root, "deploy/image/compose-nats.conf"), "utf8"),
-    "deploy/kubernetes/components/nats/authorization.conf",
-  ],
+  ["components/nats", () => configOf("nats/nats.yaml")],
+  ["components/nats-r3", () => configOf("nats-r3/nats-conf.yaml")],
+  ["compose.yaml", () => readFileSync(join(root, "deploy/image/compose-nats.conf"), "utf8")],
 ] as const;
 
-for (const [name, config, rights] of setups) {
+for (const [name, config] of setups) {
   test(`${name}: accepts processes over TLS with their identities and refuses others`, async () => {
     const home = await tempDir("broker");
     const [port, cluster] = [await freePort(), await freePort()];
@@ -58,7 +52,7 @@ for (const [name, config, rights] of setups) {
       mkdirSync(join(home, folder), { recursive: true });
     for (const [file, text] of Object.entries(secretOf("nats-tls"))) writeFileSync(join(home, "secrets", file), text);
     for (const folder of ["etc/nats", "etc/nats-rights"]) {
-      writeFileSync(join(home, folder, "authorization.conf"), readFileSync(join(root, rights)));
+      writeFileSync(join(home, folder, "authorization.conf"), readFileSync(join(root, authorizationFile)));
     }
     const { path: program, version } = await findNatsServer();
     // Debian 12's server does not know it; those of the manifests do.
@@ -119,13 +113,8 @@ test("an acknowledged event survives the loss of a machine, on its disk or on an
 });
 
 test("the manifests contain the permissions of the code", () => {
-  for (const file of authorizationFiles) {
-    assert.equal(
-      readFileSync(join(root, file), "utf8"),
-      authorizationText(),
-      `${file}: run npm run generate -- broker-rights`,
-    );
-  }
+  const text = readFileSync(join(root, authorizationFile), "utf8");
+  assert.equal(text, authorizationText(), "run npm run generate -- broker-rights");
 });
 
 test.run();
