@@ -5,6 +5,11 @@
 export const sources = ["checkout", "payments", "merchant", "webhook"] as const;
 export type Source = (typeof sources)[number];
 
+/** A value for each service. */
+export function perSource<T>(of: (source: Source) => T): Record<Source, T> {
+  return { checkout: of("checkout"), payments: of("payments"), merchant: of("merchant"), webhook: of("webhook") };
+}
+
 /** All durable consumers of this release; consumers take their name, source and filter from here. */
 export const durableConsumers = {
   followPayments: { by: "checkout", name: "checkout-payments", source: "payments", types: "payment.>" },

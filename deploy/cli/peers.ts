@@ -24,7 +24,7 @@ import { StatementService } from "#proto/payments/v1/statement_pb.ts";
 import { RecoveryService } from "#proto/status/v1/recovery_pb.ts";
 import { StatusService } from "#proto/status/v1/status_pb.ts";
 import { WebhookService } from "#proto/webhook/v1/webhook_pb.ts";
-import type { Source } from "../../services/services.ts";
+import { perSource, type Source } from "../../services/services.ts";
 import { readObject } from "../local/state/private-file.ts";
 
 export interface OperatorPeers {
@@ -52,12 +52,7 @@ export interface OperatorPeers {
 /** @throws ConfigError that names what is missing and where it comes from */
 export async function connectOperator(env: NodeJS.ProcessEnv): Promise<OperatorPeers> {
   const { urls, token } = (await fromSettings(env)) ?? (await fromStack(env));
-  const peers: Record<Source, Peer> = {
-    checkout: connectPeer({ url: urls.checkout, token }),
-    payments: connectPeer({ url: urls.payments, token }),
-    merchant: connectPeer({ url: urls.merchant, token }),
-    webhook: connectPeer({ url: urls.webhook, token }),
-  };
+  const peers = perSource((service) => connectPeer({ url: urls[service], token }));
   const replicas: Peer[] = [];
   return {
     merchants: peers.merchant.client(MerchantService),
@@ -73,29 +68,14 @@ export async function connectOperator(env: NodeJS.ProcessEnv): Promise<OperatorP
     lostPayments: peers.payments.client(PaymentRecoveryService),
     sessionsOfLost: peers.checkout.client(SessionRecoveryService),
     webhooks: peers.webhook.client(WebhookService),
-    status: {
-      checkout: peers.checkout.client(StatusService),
-      payments: peers.payments.client(StatusService),
-      merchant: peers.merchant.client(StatusService),
-      webhook: peers.webhook.client(StatusService),
-    },
+    status: perSource((service) => peers[service].client(StatusService)),
     statusOfEach: async (service) => {
       const found = (await addressesOf(urls[service])).map((url) => connectPeer({ url, token }));
       replicas.push(...found);
       return found.map((peer) => peer.client(StatusService));
     },
-    replay: {
-      checkout: peers.checkout.client(ReplayService),
-      payments: peers.payments.client(ReplayService),
-      merchant: peers.merchant.client(ReplayService),
-      webhook: peers.webhook.client(ReplayService),
-    },
-    recovery: {
-      checkout: peers.checkout.client(RecoveryService),
-      payments: peers.payments.client(RecoveryService),
-      merchant: peers.merchant.client(RecoveryService),
-      webhook: peers.webhook.client(RecoveryService),
-    },
+    replay: perSource((service) => peers[service].client(ReplayService)),
+    recovery: perSource((service) => peers[service].client(RecoveryService)),
     close: () => {
       for (const peer of [...Object.values(peers), ...replicas]) peer.close();
     },
@@ -149,9 +129,8 @@ async function fromStack(env: NodeJS.ProcessEnv): Promise<PeerAddresses> {
     if (typeof value !== "string") throw notFound(path);
     return value;
   };
-  const urls = { checkout: at("checkout"), payments: at("payments"), merchant: at("merchant"), webhook: at("webhook") };
   if (typeof tokens.operator !== "string") throw notFound(path);
-  return { urls, token: tokenFile.parse(tokens.operator) };
+  return { urls: perSource(at), token: tokenFile.parse(tokens.operator) };
 }
 
 function notFound(path: string): ConfigError {

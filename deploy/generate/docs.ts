@@ -2,19 +2,29 @@
 // generate -- docs
 import { globSync, readFileSync } from "node:fs";
 import { join } from "node:path";
+import { build } from "esbuild";
 import { membersOf } from "#platform/values/unchecked.ts";
 import { buildDocument } from "../../gateway/openapi/document.ts";
-import { guidePages } from "./docs/guide-pages.ts";
-import { createHighlight } from "./docs/highlight.ts";
-import { imageAddress } from "./docs/links.ts";
+import { chapters } from "./docs/contents.ts";
+import { createHighlight, type Highlight } from "./docs/highlight.ts";
+import { imageAddress, linksOf } from "./docs/links.ts";
+import { renderMarkdown } from "./docs/markdown.ts";
 import { homePage, landingPage, missingPage, samplesPage } from "./docs/own-pages.ts";
 import { type NavigationSection, renderPage } from "./docs/page-frame.ts";
 import { referencePages } from "./docs/reference/reference-pages.ts";
 import { searchFile } from "./docs/search-sections.ts";
-import { siteAssets } from "./docs/site-assets.ts";
 import { outputs, writeOutput } from "./output.ts";
 
 const root = join(import.meta.dirname, "../..");
+
+/** Names under /docs and their sources. */
+const assets = [
+  ["early.js", "gateway/site/browser/early.ts"],
+  ["site.js", "gateway/site/browser/site.ts"],
+  ["search.js", "gateway/site/browser/search.ts"],
+  ["try.js", "gateway/site/browser/try.ts"],
+  ["site.css", "gateway/site/style.css"],
+] as const;
 
 await writeOutput("docs", async () => {
   const [folder] = outputs.docs.folders;
@@ -36,10 +46,43 @@ async function siteFiles(): Promise<Map<string, string>> {
   return new Map([
     ["index.html", landingPage()],
     ...pages.map((page) => [`${page.address.slice(1)}.html`, renderPage(page, navigation)] as const),
-    ...[...(await siteAssets())].map(([name, text]) => [`docs/${name}`, text] as const),
+    ...(await siteAssets()),
     ...pictures(),
     ["docs/search.json", searchFile(listed)],
   ]);
+}
+
+/** A page per Markdown file in the table of contents, by chapter. */
+function guidePages(highlight: Highlight): NavigationSection[] {
+  return chapters.map(({ title: chapter, guides }) => ({
+    title: chapter,
+    pages: guides.map(({ source, address, name, about }) => {
+      const text = readFileSync(join(root, source), "utf8");
+      const { title, body } = renderMarkdown(text, highlight, linksOf(source));
+      return { address, title, body, name, about };
+    }),
+  }));
+}
+
+/** The style sheet and the scripts, reproducible on every machine. */
+async function siteAssets(): Promise<[string, string][]> {
+  const files: [string, string][] = [];
+  for (const [name, entry] of assets) {
+    const made = await build({
+      absWorkingDir: root,
+      entryPoints: [entry],
+      bundle: true,
+      minify: true,
+      write: false,
+      target: ["es2022"],
+      // Scripts that the page loads on demand are modules.
+      format: name === "search.js" || name === "try.js" ? "esm" : "iife",
+      legalComments: "none",
+      logLevel: "error",
+    });
+    files.push([`docs/${name}`, made.outputFiles[0]?.text ?? ""]);
+  }
+  return files;
 }
 
 /** Pictures of the guides, and the icon. */

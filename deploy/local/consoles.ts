@@ -10,7 +10,7 @@ import { runChild } from "./process/child-process.ts";
 import type { Supervisor } from "./process/supervisor.ts";
 import { inheritedBy, program } from "./processes.ts";
 import type { WantedStack } from "./running-stack.ts";
-import { consoleNames, type PeopleAddresses, type StackEnvironment, urlOf } from "./services.ts";
+import { consoleNames, type PeopleAddresses, type StackEnvironment, serviceUrls, urlOf } from "./services.ts";
 import type { StackInfo } from "./stack-file.ts";
 import type { KeptPorts } from "./state/kept-ports.ts";
 
@@ -36,13 +36,7 @@ export async function choosePeopleAddresses({ console: merchants, operators }: K
 
 export async function planConsoles(kept: KeptPorts, around: StackEnvironment): Promise<ConsolePlan> {
   const { ports, people, rpcFiles, settings } = around;
-  const services = {
-    CHECKOUT_URL: urlOf(ports.checkout),
-    PAYMENTS_URL: urlOf(ports.payments),
-    MERCHANT_URL: urlOf(ports.merchant),
-    WEBHOOK_URL: urlOf(ports.webhook),
-    API_ORIGIN: urlOf(ports.gateway),
-  };
+  const services = { ...serviceUrls(ports), API_ORIGIN: urlOf(ports.gateway) };
   const adminPorts = { console: await freePort(), "operators-console": await freePort() };
   return {
     admin: { console: urlOf(adminPorts.console), "operators-console": urlOf(adminPorts["operators-console"]) },

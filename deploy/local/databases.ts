@@ -3,7 +3,7 @@
 
 import pg from "pg";
 import { errorCode } from "#platform/values/unchecked.ts";
-import { type Source, sources } from "../../services/services.ts";
+import { perSource, type Source, sources } from "../../services/services.ts";
 import { reasonOf, StartError } from "./start-error.ts";
 
 export const databaseOwners = [...sources, "simulator"] as const;
@@ -53,20 +53,11 @@ export async function createDatabases(
   }
   if (problem !== undefined) log(`  DATABASE_URL: services log in as the owner of their tables: ${problem}`);
   const of = (owner: DatabaseOwner) => withDatabase(url, `${stem}_${owner}`);
-  const owned = {
-    checkout: of("checkout"),
-    payments: of("payments"),
-    merchant: of("merchant"),
-    webhook: of("webhook"),
-  };
+  const owned = perSource(of);
   const made = { stem: withDatabase(url, stem), of: { ...owned, simulator: of("simulator") } };
   if (problem !== undefined) return { ...made, usedBy: owned };
-  const roles = perService((service) => `${stem}_${service}`);
-  return { ...made, usedBy: perService((service) => withLogin(owned[service], roles[service], password)), roles };
-}
-
-function perService(of: (service: Source) => string): Record<Source, string> {
-  return { checkout: of("checkout"), payments: of("payments"), merchant: of("merchant"), webhook: of("webhook") };
+  const roles = perSource((service) => `${stem}_${service}`);
+  return { ...made, usedBy: perSource((service) => withLogin(owned[service], roles[service], password)), roles };
 }
 
 export function withLogin(databaseUrl: string, user: string, password: string): string {

@@ -37,9 +37,7 @@ export async function startNats(options: NatsOptions): Promise<NatsServer> {
   await endLeftover(leftover, options.storeDir, "SIGTERM", leftoverMsMax);
   const config = join(options.storeDir, "nats.conf");
   const blocks = [natsConfig(options.storeDir, options.version), options.authorization, options.config];
-  await writeFile(config, blocks.join(""), {
-    mode: 0o600,
-  });
+  await writeFile(config, blocks.join(""), { mode: 0o600 });
   const addressArgs = ["-a", "127.0.0.1", "-p", String(options.port), "-P", pidFile];
   const server = await runServer({
     name: "nats-server",
@@ -48,8 +46,8 @@ export async function startNats(options: NatsOptions): Promise<NatsServer> {
     env: { PATH: process.env.PATH ?? "" },
     readyText: "Server is ready",
     stopSignal: "SIGTERM",
-    ...(options.logPath === undefined ? {} : { log: openLogFile(options.logPath) }),
-    ...(options.keepsParentAlive === undefined ? {} : { keepsParentAlive: options.keepsParentAlive }),
+    log: options.logPath === undefined ? undefined : openLogFile(options.logPath),
+    keepsParentAlive: options.keepsParentAlive,
   });
   return { ...server, url: natsUrl(options) };
 }

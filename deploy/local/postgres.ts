@@ -54,22 +54,17 @@ export async function startPostgres(options: PostgresOptions): Promise<PostgresS
     ...(options.isDurable ? {} : { fsync: "off", synchronous_commit: "off", full_page_writes: "off" }),
     ...options.settings,
   };
+  const set = Object.entries(settings).flatMap(([name, value]) => ["-c", `${name}=${value}`]);
   const server = await runServer({
     name: "postgres",
     program: programs.postgres,
-    args: [
-      "-D",
-      data,
-      "-p",
-      String(options.port),
-      ...Object.entries(settings).flatMap(([k, v]) => ["-c", `${k}=${v}`]),
-    ],
+    args: ["-D", data, "-p", String(options.port), ...set],
     env: environment,
     readyText: options.fill ? "ready to accept" : "ready to accept connections",
     stopSignal: "SIGINT", // "fast": ends sessions, writes a checkpoint
     ...user,
-    ...(options.logPath === undefined ? {} : { log: openLogFile(options.logPath) }),
-    ...(options.keepsParentAlive === undefined ? {} : { keepsParentAlive: options.keepsParentAlive }),
+    log: options.logPath === undefined ? undefined : openLogFile(options.logPath),
+    keepsParentAlive: options.keepsParentAlive,
   });
   return { ...server, url: postgresUrl(options) };
 }

@@ -108,6 +108,16 @@ export function urlOf(port: number): string {
   return `http://127.0.0.1:${port}`;
 }
 
+/** Addresses of the services, for the processes that call them. */
+export function serviceUrls(ports: Readonly<Record<ProcessName, number>>) {
+  return {
+    CHECKOUT_URL: urlOf(ports.checkout),
+    PAYMENTS_URL: urlOf(ports.payments),
+    MERCHANT_URL: urlOf(ports.merchant),
+    WEBHOOK_URL: urlOf(ports.webhook),
+  };
+}
+
 /** Overrides the user's environment. */
 export function environmentOf(name: ProcessName, around: StackEnvironment): Record<string, string> {
   const { settings, secrets, databases, ports } = around;
@@ -124,28 +134,20 @@ export function environmentOf(name: ProcessName, around: StackEnvironment): Reco
     ENCRYPTION_KEYS: secrets.encryptionKeys,
     HASH_KEY: secrets.hashKey,
   };
-  const [checkout, payments, merchant, webhook, simulator] = [
-    urlOf(ports.checkout),
-    urlOf(ports.payments),
-    urlOf(ports.merchant),
-    urlOf(ports.webhook),
-    urlOf(ports.simulator),
-  ];
+  const { CHECKOUT_URL, PAYMENTS_URL, MERCHANT_URL, WEBHOOK_URL } = serviceUrls(ports);
+  const simulator = urlOf(ports.simulator);
   switch (name) {
     case "gateway":
       return {
         ...common,
         RPC_TOKEN_FILE: around.rpcFiles.tokens.gateway,
-        CHECKOUT_URL: checkout,
-        PAYMENTS_URL: payments,
-        MERCHANT_URL: merchant,
-        WEBHOOK_URL: webhook,
+        ...{ CHECKOUT_URL, PAYMENTS_URL, MERCHANT_URL, WEBHOOK_URL },
         SIMULATOR_PUBLIC_URL: simulator,
         LOCAL_STACK: "on",
       };
     case "checkout": {
       const origin = settings.checkoutOrigin ?? urlOf(ports.gateway); // the gateway serves the hosted page
-      const rpc = { RPC_TOKEN_FILE: around.rpcFiles.tokens.checkout, PAYMENTS_URL: payments, MERCHANT_URL: merchant };
+      const rpc = { RPC_TOKEN_FILE: around.rpcFiles.tokens.checkout, PAYMENTS_URL, MERCHANT_URL };
       return { ...common, ...rpc, DATABASE_URL: databases.usedBy.checkout, CHECKOUT_ORIGIN: origin };
     }
     case "payments":
@@ -153,7 +155,7 @@ export function environmentOf(name: ProcessName, around: StackEnvironment): Reco
         ...common,
         RPC_TOKEN_FILE: around.rpcFiles.tokens.payments,
         DATABASE_URL: databases.usedBy.payments,
-        MERCHANT_URL: merchant,
+        MERCHANT_URL,
         SIMULATOR_URL: simulator,
       };
     case "merchant":
@@ -171,8 +173,8 @@ export function environmentOf(name: ProcessName, around: StackEnvironment): Reco
       return {
         ...common,
         RPC_TOKEN_FILE: around.rpcFiles.tokens.webhook,
-        CHECKOUT_URL: checkout,
-        PAYMENTS_URL: payments,
+        CHECKOUT_URL,
+        PAYMENTS_URL,
         DATABASE_URL: databases.usedBy.webhook,
         WEBHOOK_ALLOW_CIDRS: loopback,
         WEBHOOK_EXTRA_CA: around.tls.ca,

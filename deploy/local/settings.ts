@@ -5,19 +5,19 @@ import { commonSettings, streamSettings } from "#platform/service/settings.ts";
 
 export interface StackSettings {
   /** Gateway's port on loopback; 0: any free one; absent: that of the last start, initially 8080. */
-  port?: number;
+  port?: number | undefined;
   /** Ports of the simulator, the demo shop, the consoles and the mailbox; absent: those of the last start. */
-  simulatorPort?: number;
-  shopPort?: number;
-  consolePort?: number;
-  operatorsPort?: number;
-  mailboxPort?: number;
+  simulatorPort?: number | undefined;
+  shopPort?: number | undefined;
+  consolePort?: number | undefined;
+  operatorsPort?: number | undefined;
+  mailboxPort?: number | undefined;
   /** Absolute path for data, secrets and logs. */
   stateDir: string;
   /** The user's own server; absent: one is started. The database name is the stem of the services' databases. */
-  databaseUrl?: string;
+  databaseUrl?: string | undefined;
   /** The user's own server; absent: one is started. */
-  natsUrl?: string;
+  natsUrl?: string | undefined;
   /** First token of subjects and streams; separates stacks that share a NATS server. */
   natsNamespace: string;
   /** Size limit of an event stream, GiB. */
@@ -25,7 +25,7 @@ export interface StackSettings {
   /** `one`: gateway, services and consoles in one process; `separate`: a process each. */
   shape: StackShape;
   /** Origin of the hosted page; absent: the gateway's own. */
-  checkoutOrigin?: string;
+  checkoutOrigin?: string | undefined;
 }
 
 export const stackShapes = ["separate", "one"] as const;
@@ -58,14 +58,14 @@ export function readStackSettings(env: NodeJS.ProcessEnv): StackSettings {
     natsNamespace: read.NATS_NAMESPACE,
     streamGib: read.NATS_STREAM_GIB,
     shape: read.TOLLBOOTH_SHAPE,
-    ...(read.PORT === undefined ? {} : { port: read.PORT }),
-    ...(read.SIMULATOR_PORT === undefined ? {} : { simulatorPort: read.SIMULATOR_PORT }),
-    ...(read.SHOP_PORT === undefined ? {} : { shopPort: read.SHOP_PORT }),
-    ...(read.CONSOLE_PORT === undefined ? {} : { consolePort: read.CONSOLE_PORT }),
-    ...(read.OPERATORS_PORT === undefined ? {} : { operatorsPort: read.OPERATORS_PORT }),
-    ...(read.MAILBOX_PORT === undefined ? {} : { mailboxPort: read.MAILBOX_PORT }),
-    ...(read.DATABASE_URL === undefined ? {} : { databaseUrl: read.DATABASE_URL }),
-    ...(read.NATS_URL === undefined ? {} : { natsUrl: read.NATS_URL }),
-    ...(read.CHECKOUT_ORIGIN === undefined ? {} : { checkoutOrigin: read.CHECKOUT_ORIGIN }),
+    port: read.PORT,
+    simulatorPort: read.SIMULATOR_PORT,
+    shopPort: read.SHOP_PORT,
+    consolePort: read.CONSOLE_PORT,
+    operatorsPort: read.OPERATORS_PORT,
+    mailboxPort: read.MAILBOX_PORT,
+    databaseUrl: read.DATABASE_URL,
+    natsUrl: read.NATS_URL,
+    checkoutOrigin: read.CHECKOUT_ORIGIN,
   };
 }

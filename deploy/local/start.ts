@@ -4,7 +4,7 @@ import { readFile } from "node:fs/promises";
 import { resolve } from "node:path";
 import { migrate } from "#platform/database/migrate.ts";
 import { ensureStreams } from "#platform/events/make-streams.ts";
-import { type Source, sources } from "../../services/services.ts";
+import { perSource, type Source, sources } from "../../services/services.ts";
 import { prepareBundle } from "../bundle/kept-bundle.ts";
 import { ensureBuilt } from "../generate/output.ts";
 import { runCommand } from "./command.ts";
@@ -183,19 +183,8 @@ async function bringUp(
     processor: urlOf(ports.simulator),
     api_key: apiKey,
     merchant_id: merchantId,
-    rpc: {
-      checkout: urlOf(ports.checkout),
-      payments: urlOf(ports.payments),
-      merchant: urlOf(ports.merchant),
-      webhook: urlOf(ports.webhook),
-    },
-    admin: {
-      gateway: urlOf(adminPorts.gateway),
-      checkout: urlOf(adminPorts.checkout),
-      payments: urlOf(adminPorts.payments),
-      merchant: urlOf(adminPorts.merchant),
-      webhook: urlOf(adminPorts.webhook),
-    },
+    rpc: perSource((service) => urlOf(ports[service])),
+    admin: { gateway: urlOf(adminPorts.gateway), ...perSource((service) => urlOf(adminPorts[service])) },
     rpc_token: operatorToken,
     rpc_files: rpc,
     database: databases.stem,

@@ -39,8 +39,9 @@ function lostOf(service: Source, { event, environment, takenBack, doneAgain }: L
 }
 
 /** The operator's next step; undefined if the event is rebuilt or needs no action. */
-export function toDoAbout({ type, doneAgain }: LostRecord): string | undefined {
-  if (keyEnds.has(type)) return doneAgain ? undefined : "run this again: merchant repeats it within seconds";
+export function toDoAbout(one: LostRecord): string | undefined {
+  const { type, doneAgain } = one;
+  if (isKeyEnd(one)) return doneAgain ? undefined : "run this again: merchant repeats it within seconds";
   const known = toDo.get(type);
   if (known !== undefined) return known || undefined;
   const [noun = ""] = type.split(".");
@@ -50,7 +51,9 @@ export function toDoAbout({ type, doneAgain }: LostRecord): string | undefined {
 }
 
 /** The merchant service repeats these itself. */
-const keyEnds: ReadonlySet<string> = new Set(["api_key.revoked", "api_key.rolled", "api_key.limited"]);
+export function isKeyEnd({ type }: LostRecord): boolean {
+  return ["api_key.revoked", "api_key.rolled", "api_key.limited"].includes(type);
+}
 
 const toDo: ReadonlyMap<string, string> = new Map([
   ["api_key.created", "the key is lost: its merchant creates another one"],

@@ -7,7 +7,7 @@ import { RebuildOutcome } from "#proto/payments/v1/recovery_pb.ts";
 import { type Source, sources } from "../../../services/services.ts";
 import { UsageError } from "../command.ts";
 import type { OperatorPeers } from "../peers.ts";
-import { type LostRecord, lostEvents, missingAccounts, toDoAbout } from "./recovery-lost.ts";
+import { isKeyEnd, type LostRecord, lostEvents, missingAccounts, toDoAbout } from "./recovery-lost.ts";
 import { countOf, type Pass, rebuildPass } from "./recovery-pass.ts";
 
 export type Log = (line: string) => void;
@@ -62,7 +62,10 @@ export async function runRecovery(
     pass = await passOver(peers, found.whys, found.since, log);
     note();
   }
-  for (const service of takeBackOrder) await takeBack(peers, service, options.by, log);
+  for (const service of takeBackOrder) {
+    const restored = await takeBack(peers, service, options.by);
+    if (restored > 0) log(`${service}: ${restored} events taken back`);
+  }
   const sentAgain = await sendAgain(peers, found.since, options.by, log);
   const lost = await untilDoneAgain(peers);
   const whole = { ...pass, objects: pass.objects.map((each) => rebuilt.get(each.object) ?? each) };
@@ -113,14 +116,15 @@ function oldestOf(lost: readonly LostRecord[]): Date | undefined {
 // Sources first confirm their announcements to others; merchant has the merchants' own changes.
 const takeBackOrder: readonly Source[] = ["merchant", "webhook", "payments", "checkout"];
 
-async function takeBack(peers: OperatorPeers, service: Source, operator: string, log: Log): Promise<void> {
+/** Puts missing events back into the outbox. @returns how many */
+export async function takeBack(peers: OperatorPeers, service: Source, operator: string): Promise<number> {
   let [restored, left] = [0, 1];
   while (left > 0) {
     const answer = await peers.recovery[service].takeBackEvents({ operator });
     restored += Number(answer.takenBack);
     left = Number(answer.left);
   }
-  if (restored > 0) log(`${service}: ${restored} events taken back`);
+  return restored;
 }
 
 /** Consumers drop known events and create lost deliveries and audit entries. */
@@ -143,10 +147,6 @@ async function untilDoneAgain(peers: OperatorPeers): Promise<LostRecord[]> {
     if (!waits || performance.now() > until) return lost;
     await pause(pauseMs);
   }
-}
-
-function isKeyEnd({ type }: LostRecord): boolean {
-  return ["api_key.revoked", "api_key.rolled", "api_key.limited"].includes(type);
 }
 
 async function problemsOf(

@@ -6,7 +6,7 @@ import { type CommandInput, type Commands, type Row, UsageError } from "../comma
 import type { OperatorPeers } from "../peers.ts";
 import { timeOf, timeText } from "../wire.ts";
 import { countOf, rebuildPass } from "./recovery-pass.ts";
-import { checkRecovery, problemOutcome, reportRows, runRecovery } from "./recovery-run.ts";
+import { checkRecovery, problemOutcome, reportRows, runRecovery, takeBack } from "./recovery-run.ts";
 
 const byOption = {
   by: { value: "name", about: "your name or e-mail, stored in the audit log", needed: true },
@@ -68,15 +68,8 @@ export const recovery: Commands = {
     options: { ...byOption, ...serviceOption },
     run: async (peers, input) => {
       const rows: Row[] = [];
-      for (const service of chosenServices(input)) {
-        let [restored, left] = [0, 1];
-        while (left > 0) {
-          const answer = await peers.recovery[service].takeBackEvents({ operator: input.text("by") });
-          restored += Number(answer.takenBack);
-          left = Number(answer.left);
-        }
-        rows.push({ service, taken_back: restored });
-      }
+      for (const service of chosenServices(input))
+        rows.push({ service, taken_back: await takeBack(peers, service, input.text("by")) });
       return { rows };
     },
   },

@@ -1,6 +1,6 @@
 // Generates the Node library: a file per resource with its types and class, the list of resources, events, and
 // constants of the contract.
-import { columnsMax, docComment, methodText } from "./comments.ts";
+import { docComment, methodText } from "./comments.ts";
 import { type ClientModel, type ClientOperation, namesOf, type Resource } from "./model.ts";
 import { kebab, pascal } from "./names.ts";
 import type { Field, ObjectType, Shape } from "./shape.ts";
@@ -73,20 +73,7 @@ function interfaceOf({ name, text, fields }: ObjectType, isSent: boolean): strin
 function fieldOf({ name, shape, isRequired, isClearable, text }: Field, isSent: boolean): string {
   const type = `${typeOf(shape, isSent)}${isClearable ? " | null" : ""}`;
   const whole = isRequired || !isSent ? type : `${type} | undefined`;
-  const line = `  ${name}${isRequired ? "" : "?"}: ${whole};\n`;
-  const long = `  ${name}${isRequired ? "" : "?"}:${brokenType(whole)};\n`;
-  return docComment(text, "  ") + (line.length - 1 <= columnsMax ? line : long);
-}
-
-/** Breaks a long union as the formatter does. */
-function brokenType(type: string): string {
-  const lines = (union: string) =>
-    union
-      .split(" | ")
-      .map((each) => `\n    | ${each}`)
-      .join("");
-  const [, items, rest] = /^\((.*)\)\[\](| \| undefined)$/.exec(type) ?? [];
-  return items === undefined ? lines(type) : ` (${lines(items)}\n  )[]${rest}`;
+  return `${docComment(text, "  ")}  ${name}${isRequired ? "" : "?"}: ${whole};\n`;
 }
 
 /** Received values may be new strings; sent values may not, unless the document permits it. */
@@ -144,16 +131,11 @@ function methodOf(operation: ClientOperation): string {
     ...(result.kind === "bytes" ? ["isBytes: true"] : []),
     ...(result.kind === "page" ? [`paging: "${result.paging}"`] : []),
   ];
-  const call = `    return this.#caller.${result.kind === "page" ? "list" : "send"}(`;
-  const line = `${call}{ ${request.join(", ")} }, options);\n`;
-  const long = `${call}\n      { ${request.join(", ")} },\n      options,\n    );\n`;
-  const head = `  ${name}(${parameters.join(", ")}): ${returned(operation)} {\n`;
-  const longHead = `  ${name}(\n${parameters.map((each) => `    ${each},\n`).join("")}  ): ${returned(operation)} {\n`;
   return [
     docComment(methodText(operation), "  "),
-    head.length - 1 <= columnsMax ? head : longHead,
-    line.length - 1 <= columnsMax ? line : long,
-    "  }\n",
+    `  ${name}(\n${parameters.map((each) => `    ${each},\n`).join("")}  ): ${returned(operation)} {\n`,
+    `    return this.#caller.${result.kind === "page" ? "list" : "send"}(\n`,
+    `      { ${request.join(", ")} },\n      options,\n    );\n  }\n`,
   ].join("");
 }
 

@@ -59,16 +59,11 @@ export function answeredClass({ name, text, fields }: ObjectType, names: PythonN
     `class ${name}(TollboothObject):\n`,
     text === "" ? "" : `${docString(text, "    ")}\n`,
     "    __slots__ = ()\n",
-    nested.length > 0 ? nestedOf(nested) : "",
+    nested.length > 0
+      ? `    _nested: ClassVar[Mapping[str, type[TollboothObject]]] = {\n${nested.map((each) => `        ${each},\n`).join("")}    }\n`
+      : "",
     ...attributes.map((field) => attributeOf(field, "answered", names)),
   ].join("");
-}
-
-function nestedOf(entries: readonly string[]): string {
-  const declared = "    _nested: ClassVar[Mapping[str, type[TollboothObject]]] = {";
-  const line = `${declared}${entries.join(", ")}}\n`;
-  if (line.length - 1 <= columnsMax) return line;
-  return `${declared}\n${entries.map((each) => `        ${each},\n`).join("")}    }\n`;
 }
 
 /** Optional fields are in a class of their own, since Python 3.10 has no NotRequired. */
@@ -93,18 +88,7 @@ function attributeOf(
 ): string {
   const allowsNone = direction === "answered" ? !isRequired || isClearable : isClearable;
   const type = `${typeOf(shape, direction, names)}${allowsNone ? " | None" : ""}`;
-  const line = `    ${name}: ${type}\n`;
-  return brokenLine(line) + docString(text, "    ");
-}
-
-/** Breaks a long line that contains a list. */
-export function brokenLine(line: string): string {
-  if (line.length - 1 <= columnsMax) return line;
-  const indent = /^ */.exec(line)?.[0] ?? "";
-  return line.replace(/Literal\[([^\]]*)\]/, (_, words: string) => {
-    const lines = wrapText(`${words},`, columnsMax - indent.length - 4).map((each) => `${indent}    ${each}\n`);
-    return `Literal[\n${lines.join("")}${indent}]`;
-  });
+  return `    ${name}: ${type}\n${docString(text, "    ")}`;
 }
 
 /** A docstring; empty without text. */

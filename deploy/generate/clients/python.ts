@@ -1,11 +1,10 @@
 // Generates the Python library: a module per resource, the list of resources, events, and constants of the contract.
-import { columnsMax, methodText, wrapText } from "./comments.ts";
+import { methodText } from "./comments.ts";
 import { type ClientModel, type ClientOperation, namesOf, type Resource } from "./model.ts";
 import { pascal, snake } from "./names.ts";
 import {
   answeredClass,
   argumentName,
-  brokenLine,
   docString,
   type PythonNames,
   quotedWords,
@@ -95,10 +94,8 @@ function methodOf(operation: ClientOperation, names: PythonNames): string {
     ...(isIdempotent ? ["idempotency_key: str | None = None"] : []),
     "timeout: float | None = None",
   ];
-  const head = `    def ${snake(name)}(${parameters.join(", ")}) -> ${returned(operation)}:\n`;
-  const long = `    def ${snake(name)}(\n${parameters.map((each) => brokenLine(`        ${each},\n`)).join("")}    ) -> ${returned(operation)}:\n`;
   return [
-    head.length - 1 <= columnsMax ? head : long,
+    `    def ${snake(name)}(\n${parameters.map((each) => `        ${each},\n`).join("")}    ) -> ${returned(operation)}:\n`,
     docString(methodDoc(operation, fields).replaceAll("`null`", "`None`"), "        "),
     sendingOf(operation),
   ].join("");
@@ -141,21 +138,14 @@ function sendingOf(operation: ClientOperation): string {
     "timeout=timeout",
   ];
   const verb = { value: "send", page: "list", nothing: "send_for_nothing", bytes: "send_for_bytes" }[result.kind];
-  const line = `        return self._caller.${verb}(${call.join(", ")})\n`;
-  if (line.length - 1 <= columnsMax && !line.includes("\n ")) return line;
   return `        return self._caller.${verb}(\n${call.map((each) => `            ${each},\n`).join("")}        )\n`;
 }
 
 function bodyExpression(fields: readonly Field[]): string {
   const clearable = fields.filter((field) => field.isClearable && !field.isRequired);
-  const entries = fields.map(({ name }) => `"${name}": ${argumentName(name)}`);
+  const entries = fields.map(({ name }) => `                "${name}": ${argumentName(name)},\n`);
   const keeps = clearable.length > 0 ? `, (${clearable.map(({ name }) => `"${name}", `).join("")})` : "";
-  const line = `fields_of({${entries.join(", ")}}${keeps.replace(/, \)$/, clearable.length > 1 ? ")" : ",)")})`;
-  if (line.length < 80) return line;
-  const lines = entries.map((each) => `                    ${each},\n`).join("");
-  const kept = clearable.map(({ name }) => `                    "${name}",\n`).join("");
-  const more = kept === "" ? "" : `                (\n${kept}                ),\n`;
-  return `fields_of(\n                {\n${lines}                },\n${more}            )`;
+  return `fields_of({\n${entries.join("")}            }${keeps})`;
 }
 
 function returned({ id, result }: ClientOperation): string {
@@ -176,7 +166,7 @@ function resourcesModule({ resources, answered, sent }: ClientModel): string {
       .map(({ name }) => (answered.has(name) ? `${name}Params` : name)),
     classOf(resource),
   ];
-  const lines = sorted.map((each) => importOf(`.${moduleOf(each)}`, exported(each)));
+  const lines = sorted.map((each) => `from .${moduleOf(each)} import ${exported(each).join(", ")}\n`);
   const all = sorted.flatMap(exported).map((name) => `    "${name}",\n`);
   return [
     fileHead,
@@ -187,12 +177,6 @@ function resourcesModule({ resources, answered, sent }: ClientModel): string {
     "    def __init__(self, caller: Caller) -> None:\n",
     ...resources.map((each) => `        self.${moduleOf(each)} = ${classOf(each)}(caller)\n`),
   ].join("");
-}
-
-function importOf(module: string, names: readonly string[]): string {
-  const line = `from ${module} import ${names.join(", ")}\n`;
-  if (line.length - 1 <= columnsMax) return line;
-  return `from ${module} import (\n${names.map((name) => `    ${name},\n`).join("")})\n`;
 }
 
 function eventsModule({ events, sent, answered }: ClientModel): string {
@@ -214,12 +198,11 @@ function eventsModule({ events, sent, answered }: ClientModel): string {
 }
 
 function contractModule({ version, errorCodes, secretFields }: ClientModel): string {
-  const codes = wrapText(errorCodes.map((code) => `"${code}",`).join(" "), columnsMax - 4);
   return [
     fileHead,
     "\nfrom __future__ import annotations\n\nfrom typing import Final, Literal, Union\n",
     `\nVERSION: Final = "${version}"\n"""Version of this library and of its API."""\n`,
-    `\nErrorCode = Union[\n    Literal[\n${codes.map((line) => `        ${line}\n`).join("")}    ],\n    str,\n]\n`,
+    `\nErrorCode = Union[\n    Literal[\n${errorCodes.map((code) => `        "${code}",\n`).join("")}    ],\n    str,\n]\n`,
     '"""Values of an error\'s `code`; there may be further ones."""\n',
     `\nSECRET_FIELDS: Final = frozenset(\n    {\n${secretFields.map((name) => `        "${name}",\n`).join("")}    }\n)\n`,
     '"""Secret fields of responses, hidden when a response is printed."""\n',

@@ -8,8 +8,7 @@ import { samplesAddress } from "./contents.ts";
 import type { Highlight } from "./highlight.ts";
 import { slugOf } from "./links.ts";
 import { headingLink } from "./markdown.ts";
-import type { NavigationSection } from "./page-frame.ts";
-import type { SitePage } from "./site-page.ts";
+import type { NavigationSection, SitePage } from "./page-frame.ts";
 
 const samples = join(import.meta.dirname, "../../../gateway/docs/samples");
 

@@ -1,7 +1,20 @@
 // The frame of every page of /docs: head, header with search, navigation, table of contents. On a phone the navigation
 // is a popover, which needs no script.
 import { Html, html } from "../../../gateway/html.ts";
-import type { SitePage } from "./site-page.ts";
+
+/** A page of /docs without its frame. */
+export interface SitePage {
+  readonly address: string;
+  readonly title: string;
+  /** Name in the navigation; undefined: not listed. */
+  readonly name?: string;
+  /** One sentence, for search engines and lists. */
+  readonly about: string;
+  /** Follows the first heading, which is the title. */
+  readonly body: Html;
+  /** True: two columns, text and code. */
+  readonly isReference?: true;
+}
 
 export interface NavigationSection {
   readonly title: string;

@@ -1,6 +1,6 @@
 // The search index: each section of each page with its first words. The browser loads it on the first search and builds
 // its index, so no server is involved. One section per line keeps diffs small.
-import type { SitePage } from "./site-page.ts";
+import type { SitePage } from "./page-frame.ts";
 
 /** Address with anchor, page, heading, text. */
 export type SearchSection = readonly [address: string, page: string, heading: string, text: string];

@@ -12,15 +12,15 @@ export interface ServerProgram {
   /** The whole environment of the server; it inherits nothing. */
   env: Record<string, string>;
   /** Default: our own user. */
-  uid?: number;
-  gid?: number;
+  uid?: number | undefined;
+  gid?: number | undefined;
   /** Part of its output once it serves. */
   readyText: string;
   /** Asks it to stop quickly and cleanly. */
   stopSignal: NodeJS.Signals;
-  log?: LogFile;
+  log?: LogFile | undefined;
   /** False: the server does not keep our event loop alive, so a test file ends with its tests. */
-  keepsParentAlive?: boolean;
+  keepsParentAlive?: boolean | undefined;
 }
 
 // Recovery after a kill replays at most max_wal_size (1 GB), which takes most of a minute on a slow disk.

@@ -5,7 +5,7 @@ import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
 import { eventKeyLine } from "#platform/events/event-keys.ts";
 import { newNkey, publicNkeyOf } from "#platform/secrets/nkey.ts";
-import { type Source, sources } from "../../../services/services.ts";
+import { perSource, type Source, sources } from "../../../services/services.ts";
 import {
   type BrokerIdentity,
   brokerAccounts,
@@ -45,30 +45,16 @@ export function brokerFilesIn(stateDir: string): BrokerFiles {
   const nkey = (identity: BrokerIdentity) => join(stateDir, "broker", `${identity}.nkey`);
   const keys = (reader: EventReader) => join(stateDir, "broker", `${reader}.event-keys`);
   return {
-    nkeys: {
-      checkout: nkey("checkout"),
-      payments: nkey("payments"),
-      merchant: nkey("merchant"),
-      webhook: nkey("webhook"),
-      gateway: nkey("gateway"),
-      migrate: nkey("migrate"),
-    },
-    eventKeys: {
-      checkout: keys("checkout"),
-      payments: keys("payments"),
-      merchant: keys("merchant"),
-      webhook: keys("webhook"),
-      gateway: keys("gateway"),
-    },
+    nkeys: { ...perSource(nkey), gateway: nkey("gateway"), migrate: nkey("migrate") },
+    eventKeys: { ...perSource(keys), gateway: keys("gateway") },
   };
 }
 
 /** The accounts block of the stack's own broker. */
 export async function brokerLogins(files: BrokerFiles, namespace: string): Promise<string> {
   const keys = new Map<BrokerIdentity, string>();
-  for (const identity of brokerIdentities) {
+  for (const identity of brokerIdentities)
     keys.set(identity, publicNkeyOf((await readIfThere(files.nkeys[identity])) ?? ""));
-  }
   return brokerAccounts(namespace, (identity) => [keys.get(identity) ?? ""]);
 }
 

@@ -20,7 +20,7 @@ import { startTestStack, type TestStackOptions } from "../../harness/stack.ts";
 import { tempDir } from "../../harness/temp-dir.ts";
 import { processorApi } from "../money-rig.ts";
 
-export const root = join(import.meta.dirname, "../../..");
+const root = join(import.meta.dirname, "../../..");
 export const rulesText = alertRules("tollbooth");
 
 export interface AlarmRig {

@@ -4,7 +4,7 @@ import { errorTable } from "../../../../gateway/failures.ts";
 import { html, inlineCode, prose } from "../../../../gateway/html.ts";
 import { errorsAddress } from "../contents.ts";
 import { headingLink } from "../markdown.ts";
-import type { SitePage } from "../site-page.ts";
+import type { SitePage } from "../page-frame.ts";
 
 const introduction =
   'Every error is `{"error": {"code", "message"}}` with the status below; act on `code`, show `message` to people. `invalid_body` adds `details`: a list of `{"field", "problem"}`. Every response has a `Request-Id`, which support can look up.\n\nRepeat a request only if the code permits it, after `Retry-After` if present. With an `Idempotency-Key` nothing is done twice.';

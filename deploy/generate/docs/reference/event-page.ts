@@ -5,7 +5,7 @@ import { codeBlock } from "../code-blocks.ts";
 import { eventsAddress } from "../contents.ts";
 import type { Highlight } from "../highlight.ts";
 import { headingLink } from "../markdown.ts";
-import type { SitePage } from "../site-page.ts";
+import type { SitePage } from "../page-frame.ts";
 import { answerExample } from "./answer-example.ts";
 import { fieldList } from "./field-list.ts";
 

@@ -6,7 +6,7 @@ import { codeGroup } from "../code-blocks.ts";
 import { referenceAddress } from "../contents.ts";
 import type { Highlight } from "../highlight.ts";
 import { headingLink, wideTable } from "../markdown.ts";
-import type { SitePage } from "../site-page.ts";
+import type { SitePage } from "../page-frame.ts";
 
 const authentication =
   "A merchant's backend sends `Authorization: Bearer <API key>`. `sk_test_` keys see only the sandbox, `sk_live_` keys only live objects. A key has scopes: `payments:read`, `payments:write`, `merchant:read`, `merchant:write`; a key that it creates or rolls has no further scopes and expires no later. A merchant has at most 50 active keys in each environment, which share four times the rate limit of one, and a profile and a branding per environment.\n\nThe buyer's browser sends the session secret as the query parameter `secret`. It gives access to one session only. An API key never belongs in a browser.";

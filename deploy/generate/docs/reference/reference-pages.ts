@@ -8,7 +8,7 @@ import { codeBlock } from "../code-blocks.ts";
 import { referenceAddress } from "../contents.ts";
 import type { Highlight } from "../highlight.ts";
 import { headingLink } from "../markdown.ts";
-import type { SitePage } from "../site-page.ts";
+import type { SitePage } from "../page-frame.ts";
 import { answerExample } from "./answer-example.ts";
 import { type ApiOperation, operationsOf, referredName, resolveSchema } from "./api-operation.ts";
 import { errorPage } from "./error-page.ts";
