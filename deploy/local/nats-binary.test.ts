@@ -1,10 +1,9 @@
-import { readFileSync } from "node:fs";
 import { chmod, mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
-import { dirname, join } from "node:path";
+import { join } from "node:path";
 import * as assert from "uvu/assert";
 import { suite } from "../../test/harness/suite.ts";
-import { findNatsServer, projectCache } from "./nats-binary.ts";
+import { findNatsServer } from "./nats-binary.ts";
 
 const test = suite("nats-server finder");
 let dir = "";
@@ -40,13 +39,6 @@ test("the named program comes first, then PATH, then the newest in the cache", a
   assert.equal(await find(), { path: onPath, version: "2.10.1", source: "PATH" });
   await rm(onPath);
   assert.equal(await find(), { path: newest, version: "2.10.27", source: "cache" });
-});
-
-test("the cache is a git-ignored folder of the project", () => {
-  const root = join(import.meta.dirname, "../..");
-  assert.is(dirname(dirname(projectCache)), root);
-  assert.ok(readFileSync(join(root, ".gitignore"), "utf8").split("\n").includes(".local-*/"));
-  assert.match(projectCache, "/.local-cache/");
 });
 
 test("skips a server that is too old and takes the oldest supported one", async () => {

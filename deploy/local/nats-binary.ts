@@ -18,7 +18,7 @@ const releases = "https://github.com/nats-io/nats-server/releases/download";
 const commandMsMax = 120_000; // a package list is 10 MB, the package 4 MB
 const archiveMsMax = 120_000;
 const checksumsMsMax = 20_000;
-export const projectCache = join(import.meta.dirname, "../../.local-cache/nats-server");
+const projectCache = join(import.meta.dirname, "../../.local-cache/nats-server");
 
 /** Defaults: the user's machine. */
 export interface NatsSearch {

@@ -1,6 +1,5 @@
 // The life of local stacks, in order: two run at the same time, are disturbed, stop, start again, are killed, and start
 // again.
-import { once } from "node:events";
 import { readFile, writeFile } from "node:fs/promises";
 import { createServer } from "node:net";
 import { join } from "node:path";
@@ -175,18 +174,6 @@ test("a start after kill -9 keeps the data, and ending npm ends its stack", asyn
   command.process.kill("SIGTERM");
   await command.ended;
   await allGone(info.pids);
-});
-
-test("reports a kept port in use with the setting for another one, and the old links stay valid", async () => {
-  assert.ok(first);
-  const port = new URL(first.info.processor).port;
-  const program = createServer().listen(Number(port), "127.0.0.1");
-  await once(program, "listening");
-  const { code, lines } = await refusal(kept());
-  assert.equal([code, lines.length], [1, 1], lines.join("\n"));
-  assert.match(lines[0] ?? "", `port ${port} is in use (lsof`);
-  assert.match(lines[0] ?? "", "choose another with SIMULATOR_PORT; card forms and receipts made so far lead to");
-  program.close();
 });
 
 test("a used port, a read-only state directory and invalid settings each end in one line", async () => {

@@ -93,8 +93,21 @@ export function clientModel(document: Members): ClientModel {
 }
 
 /** Named types in the operation's parameters and result. */
-export function namesOf({ query, body, result }: ClientOperation): string[] {
+function namesOf({ query, body, result }: ClientOperation): string[] {
   return [...query.flatMap((field) => namesIn(field.shape)), ...(body ? [body.name] : []), ...answeredNames(result)];
+}
+
+/** Types of other resources that this one uses, by the owner's file, in order. */
+export function foreignTypes(
+  resource: Resource,
+  { resources }: ClientModel,
+  fileOf: (owner: Resource) => string,
+): [string, string[]][] {
+  const owners = new Map(resources.flatMap((each) => each.types.map((type) => [type.name, each] as const)));
+  const ofFields = resource.types.flatMap((type) => type.fields.flatMap((field) => namesIn(field.shape)));
+  const used = [...new Set([...ofFields, ...resource.operations.flatMap(namesOf)])].sort();
+  const foreign = used.filter((name) => owners.get(name) !== resource);
+  return [...Map.groupBy(foreign, (name) => fileOf(owners.get(name) ?? resource))].sort();
 }
 
 function answeredNames(result: Result): string[] {

@@ -1,20 +1,16 @@
 // Generates the Node library: a file per resource with its types and class, the list of resources, events, and
 // constants of the contract.
 import { docComment, methodText } from "./comments.ts";
-import { type ClientModel, type ClientOperation, namesOf, type Resource } from "./model.ts";
+import { type ClientModel, type ClientOperation, foreignTypes, type Resource } from "./model.ts";
 import { kebab, pascal } from "./names.ts";
 import type { Field, ObjectType, Shape } from "./shape.ts";
-import { namesIn } from "./type-book.ts";
 
 const fileHead = "// Generated from the OpenAPI document by `npm run generate -- clients`; changes here are lost.\n";
 
 /** All files by their path under gateway/clients/node/gen. */
 export function nodeFiles(model: ClientModel): Map<string, string> {
-  const owners = new Map(
-    model.resources.flatMap((resource) => resource.types.map((type) => [type.name, fileOf(resource)] as const)),
-  );
   return new Map([
-    ...model.resources.map((each) => [`${fileOf(each)}.ts`, resourceFile(each, model, owners)] as const),
+    ...model.resources.map((each) => [`${fileOf(each)}.ts`, resourceFile(each, model)] as const),
     ["resources.ts", resourcesFile(model)],
     ["webhook-events.ts", eventsFile(model)],
     ["contract.ts", contractFile(model)],
@@ -24,22 +20,14 @@ export function nodeFiles(model: ClientModel): Map<string, string> {
 const fileOf = ({ name }: Resource) => kebab(name);
 const classOf = ({ name }: Resource) => `${pascal(name)}Resource`;
 
-function resourceFile(resource: Resource, model: ClientModel, owners: ReadonlyMap<string, string>): string {
+function resourceFile(resource: Resource, model: ClientModel): string {
   const { operations, types } = resource;
   const queries = operations.filter(({ query }) => query.length > 0).map(queryType);
-  const used = [
-    ...types.flatMap((type) => type.fields.flatMap((field) => namesIn(field.shape))),
-    ...operations.flatMap(namesOf),
-  ];
-  const foreign = Map.groupBy(
-    [...new Set(used)].filter((name) => owners.get(name) !== fileOf(resource)).sort(),
-    (name) => owners.get(name) ?? "",
-  );
   const imports = [
     `import type { ${callerNames(operations).join(", ")} } from "../caller.ts";\n`,
     ...(operations.some(isList) ? ['import type { List } from "../page.ts";\n'] : []),
     ...(operations.some(({ pathNames }) => pathNames.length > 0) ? ['import { path } from "../path.ts";\n'] : []),
-    ...[...foreign].sort().map(([file, names]) => `import type { ${names.join(", ")} } from "./${file}.ts";\n`),
+    ...foreignTypes(resource, model, fileOf).map(([file, names]) => `import type { ${names.join(", ")} } from "./${file}.ts";\n`),
   ];
   return [
     fileHead,

@@ -1,6 +1,6 @@
 // Generates the Python library: a module per resource, the list of resources, events, and constants of the contract.
 import { methodText } from "./comments.ts";
-import { type ClientModel, type ClientOperation, namesOf, type Resource } from "./model.ts";
+import { type ClientModel, type ClientOperation, foreignTypes, type Resource } from "./model.ts";
 import { pascal, snake } from "./names.ts";
 import {
   answeredClass,
@@ -12,18 +12,14 @@ import {
   typeOf,
 } from "./python-types.ts";
 import type { Field } from "./shape.ts";
-import { namesIn } from "./type-book.ts";
 
 const fileHead = '"""Generated from the OpenAPI document by `npm run generate -- clients`; changes here are lost."""\n';
 
 /** All files by their path under gateway/clients/python/tollbooth/gen. */
 export function pythonFiles(model: ClientModel): Map<string, string> {
-  const owners = new Map(
-    model.resources.flatMap((resource) => resource.types.map((type) => [type.name, moduleOf(resource)] as const)),
-  );
   return new Map([
     ["__init__.py", fileHead],
-    ...model.resources.map((each) => [`${moduleOf(each)}.py`, resourceModule(each, model, owners)] as const),
+    ...model.resources.map((each) => [`${moduleOf(each)}.py`, resourceModule(each, model)] as const),
     ["resources.py", resourcesModule(model)],
     ["webhook_events.py", eventsModule(model)],
     ["contract.py", contractModule(model)],
@@ -42,7 +38,7 @@ const libraryNames: Readonly<Record<string, readonly string[]>> = {
   ".._page": ["Page"],
 };
 
-function resourceModule(resource: Resource, model: ClientModel, owners: ReadonlyMap<string, string>): string {
+function resourceModule(resource: Resource, model: ClientModel): string {
   const { operations, types } = resource;
   const names: PythonNames = { sent: model.sent, answered: model.answered };
   const arguments_ = new Set(operations.flatMap(({ body }) => body?.name ?? []));
@@ -54,15 +50,8 @@ function resourceModule(resource: Resource, model: ClientModel, owners: Readonly
     `\n\nclass ${classOf(resource)}:\n    def __init__(self, caller: Caller) -> None:\n        self._caller = caller\n`,
     ...operations.map((operation) => `\n${methodOf(operation, names)}`),
   ].join("");
-  const used = [
-    ...types.flatMap((type) => type.fields.flatMap((field) => namesIn(field.shape))),
-    ...operations.flatMap(namesOf),
-  ];
-  const foreign = Map.groupBy(
-    [...new Set(used)].filter((name) => owners.get(name) !== moduleOf(resource)).sort(),
-    (name) => `.${owners.get(name)}`,
-  );
-  return fileHead + imports(text, { ...libraryNames, ...Object.fromEntries([...foreign].sort()) }) + text;
+  const foreign = foreignTypes(resource, model, (owner) => `.${moduleOf(owner)}`);
+  return fileHead + imports(text, { ...libraryNames, ...Object.fromEntries(foreign) }) + text;
 }
 
 function imports(text: string, modules: Readonly<Record<string, readonly string[]>>): string {

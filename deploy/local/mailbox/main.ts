@@ -1,10 +1,11 @@
 // The mailbox of a local stack: an SMTP server that stores every mail, and pages that show them. It forwards nothing.
+import { once } from "node:events";
+import { SMTPServer } from "smtp-server";
 import { integer, port, readConfig, text, withDefault } from "#platform/process/config.ts";
 import type { Drain } from "#platform/process/host.ts";
 import { runProcess } from "#platform/process/process.ts";
 import { Mails } from "./mails.ts";
 import { servePages } from "./pages.ts";
-import { serveSmtp } from "./smtp.ts";
 
 const settings = {
   PORT: port,
@@ -14,6 +15,9 @@ const settings = {
   /** The oldest mails beyond this number are deleted. */
   MAILS_MAX: withDefault(integer(1, 100_000), 1_000),
 };
+
+// Larger than any mail of ours.
+const mailMaxBytes = 10 * 1024 * 1024;
 
 await runProcess(
   "mailbox",
@@ -31,3 +35,30 @@ await runProcess(
     };
   },
 );
+
+/** Receives mail from this machine, for any address. */
+async function serveSmtp(
+  { HOST, SMTP_PORT }: { readonly HOST: string; readonly SMTP_PORT: number },
+  mails: Mails,
+): Promise<{ close(): Promise<void> }> {
+  const server = new SMTPServer({
+    authOptional: true,
+    disabledCommands: ["STARTTLS"],
+    size: mailMaxBytes,
+    logger: false,
+    onData(stream, _session, done) {
+      const pieces: Buffer[] = [];
+      stream.on("data", (piece: Buffer) => pieces.push(piece));
+      stream.on("error", done);
+      stream.on("end", () => {
+        if (stream.sizeExceeded) return done(new Error("the mail is too large"));
+        mails.keep(Buffer.concat(pieces)).then(() => done(), done);
+      });
+    },
+  });
+  // A client that disconnects early needs no handling.
+  server.on("error", () => {});
+  const listening = server.listen(SMTP_PORT, HOST);
+  await once(listening, "listening");
+  return { close: () => new Promise((resolve) => server.close(() => resolve())) };
+}

@@ -1,12 +1,13 @@
 // A call in three languages: curl, and our libraries for Node and Python. Each sample is a whole program that runs once
 // the two variables are set.
-import type { Members } from "#platform/values/unchecked.ts";
+import { type Members, membersOf } from "#platform/values/unchecked.ts";
 import type { ClientOperation } from "../../clients/model.ts";
 import { snake } from "../../clients/names.ts";
 import type { Sample } from "../code-blocks.ts";
 import type { ApiOperation, Parameter } from "./api-operation.ts";
 import { type CallExample, callExamples } from "./call-examples.ts";
-import { pythonLiteral, scriptLiteral } from "./literal.ts";
+
+const widthMax = 76;
 
 /** @param client undefined: browsers call the operation, and the libraries do not have it */
 export function callSamples(operation: ApiOperation, client: ClientOperation | undefined): Sample[] {
@@ -128,4 +129,34 @@ function pythonCalling(call: string, words: readonly string[]): string {
   const line = `${call}(${words.join(", ")})`;
   if (line.length <= 70 && !line.includes("\n")) return line;
   return `${call}(\n${words.map((arg) => `    ${arg},\n`).join("")})`;
+}
+
+/** JSON as a JavaScript literal, broken over lines if wide. */
+function scriptLiteral(value: unknown): string {
+  return literal(value, 0, (name) => (/^[a-z_]\w*$/i.test(name) ? name : JSON.stringify(name)), ["{ ", " }"]);
+}
+
+/** Unlike JSON, keeps lists and objects with one entry on their line. */
+function pythonLiteral(value: unknown, indent: number): string {
+  return literal(value, indent, (name) => JSON.stringify(name), ["{", "}"], 4);
+}
+
+function literal(
+  value: unknown,
+  indent: number,
+  nameOf: (name: string) => string,
+  braces: readonly [string, string],
+  step = 2,
+): string {
+  if (typeof value !== "object" || value === null) return JSON.stringify(value);
+  const isList = Array.isArray(value);
+  const inner = (each: unknown) => literal(each, indent + step, nameOf, braces, step);
+  const parts = isList
+    ? value.map(inner)
+    : Object.entries(membersOf(value)).map(([name, each]) => `${nameOf(name)}: ${inner(each)}`);
+  const [open, close] = isList ? (["[", "]"] as const) : braces;
+  const line = `${open}${parts.join(", ")}${close}`;
+  if (indent + line.length <= widthMax && !line.includes("\n")) return line;
+  const pad = " ".repeat(indent + step);
+  return `${open.trim()}\n${parts.map((entry) => `${pad}${entry},\n`).join("")}${" ".repeat(indent)}${close.trim()}`;
 }
