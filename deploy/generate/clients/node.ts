@@ -27,7 +27,9 @@ function resourceFile(resource: Resource, model: ClientModel): string {
     `import type { ${callerNames(operations).join(", ")} } from "../caller.ts";\n`,
     ...(operations.some(isList) ? ['import type { List } from "../page.ts";\n'] : []),
     ...(operations.some(({ pathNames }) => pathNames.length > 0) ? ['import { path } from "../path.ts";\n'] : []),
-    ...foreignTypes(resource, model, fileOf).map(([file, names]) => `import type { ${names.join(", ")} } from "./${file}.ts";\n`),
+    ...foreignTypes(resource, model, fileOf).map(
+      ([file, names]) => `import type { ${names.join(", ")} } from "./${file}.ts";\n`,
+    ),
   ];
   return [
     fileHead,
