@@ -64,8 +64,6 @@ export const tiers: Readonly<Record<string, Tier>> = {
   "test/flows/payments/properties.": "quick",
   "test/flows/payments/recovery.": "quick",
   "test/flows/payments/recovery-refunds.": "quick",
-  "test/flows/payments/references.": "quick",
-  "test/flows/payments/refund.": "quick",
   "test/flows/payments/refund-funds.": "quick",
   "test/flows/payments/renew.": "quick",
   "test/flows/payments/settle.": "quick",

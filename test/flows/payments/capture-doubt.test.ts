@@ -4,15 +4,11 @@ import assert from "node:assert/strict";
 import { newId } from "#platform/values/id.ts";
 import { cancelPayment } from "../../../services/payments/flows/endings/cancel-payment.ts";
 import { capturePayment } from "../../../services/payments/flows/endings/capture-payment.ts";
-import { resolveOperation } from "../../../services/payments/flows/resolve-operation.ts";
 import { settlePayment } from "../../../services/payments/flows/settle-payment.ts";
-import { verifyIntent } from "../../../services/payments/flows/verify-intent.ts";
 import { driveOperations } from "../../../services/payments/jobs/reconcile.ts";
-import { openEnding } from "../../../services/payments/store/endings.ts";
 import { claimChecks } from "../../../services/payments/store/payment-checks.ts";
 import { findPayment } from "../../../services/payments/store/payments.ts";
 import { openRenewal } from "../../../services/payments/store/renewals.ts";
-import { fundsAbout } from "../../../services/payments/store/suspense.ts";
 import { Random } from "../../chaos/random.ts";
 import { suite } from "../../harness/suite.ts";
 import { refused } from "../service-config.ts";
@@ -172,23 +168,6 @@ test("new capture keys are used for half of a key's life, and then absence is pr
   assert.equal((await stateOf(paymentId)).ends, "capture done");
 });
 
-test("a capture ends when its absence is proved, and can be requested again", async () => {
-  const paymentId = await held();
-  played.answers = { retrieveIntent: () => shows(paymentId, authorizedFact()) };
-  played.time = began;
-  await capture(paymentId, 400n);
-  // Now the key is too old to be sent again.
-  const old = "update operations set key_since = now() - interval '1 day' where payment_id = $1";
-  await played.db.rows(old, [paymentId]);
-  await driven(paymentId);
-  assert.equal((await stateOf(paymentId)).ends, "capture started", "one lookup is no proof");
-  played.time = new Date(began.getTime() + keyLifeSeconds * 1_000);
-  await driven(paymentId);
-  assert.equal((await stateOf(paymentId)).ends, "capture done");
-  played.answers.captureIntent = () => shows(paymentId, capturedFact(500n));
-  assert.equal((await capture(paymentId, 500n)).payment?.capturedAmount, 500n);
-});
-
 test("an unsent try does not end a capture that another run has tried meanwhile", async () => {
   const paymentId = await held();
   played.answers.captureIntent = async () => {
@@ -207,16 +186,6 @@ test("an unsent try does not end a capture that another request has joined", asy
   };
   assert.equal((await capture(paymentId, 400n)).payment?.capturedAmount, 0n);
   assert.equal((await stateOf(paymentId)).ends, "capture started");
-});
-
-test("the store refuses to open a second capture of a payment", async () => {
-  const paymentId = await held();
-  const begin = (amount: bigint) => {
-    const ending = { id: newId("operation"), paymentId, kind: "capture", amount } as const;
-    return played.db.transaction((tx) => openEnding(tx, ending, undefined, 60));
-  };
-  await begin(400n);
-  await assert.rejects(begin(500n), /was not written/);
 });
 
 test("a rarely checked authorization is checked right after its time", async () => {
@@ -254,52 +223,6 @@ test("a declined capture whose intent cannot be read is left to the job", async 
   played.answers.captureIntent = () => declined("not_capturable");
   assert.equal((await capture(paymentId, 400n)).payment?.capturedAmount, 0n);
   assert.equal((await stateOf(paymentId)).ends, "capture started");
-});
-
-test("a capture either returns the requested amount or is refused, whichever way its outcome arrives", async () => {
-  // By its answer, by a lookup after a decline, and by a lookup of the repeat after no answer.
-  for (const answer of ["answered", "declined", "in doubt"] as const) {
-    for (const made of [400n, 399n, 401n, 1_000n, undefined]) {
-      const paymentId = await held();
-      const found = () => shows(paymentId, made === undefined ? authorizedFact() : capturedFact(made));
-      const first = { answered: found, declined: () => declined("not_capturable"), "in doubt": () => noAnswer }[answer];
-      played.answers = { captureIntent: first, retrieveIntent: answer === "in doubt" ? () => noAnswer : found };
-      if (answer === "in doubt") {
-        assert.equal((await capture(paymentId, 400n)).payment?.capturedAmount, 0n);
-        played.answers.retrieveIntent = found;
-      }
-      const [name, isRefused] = [`${answer} ${made}`, made !== 400n && (made !== undefined || answer === "declined")];
-      if (isRefused) await assert.rejects(capture(paymentId, 400n), refused("NOT_CAPTURABLE"), name);
-      else assert.equal((await capture(paymentId, 400n)).payment?.capturedAmount, made ?? 0n, name);
-      const { capturedAmount, feeAmount } = await stateOf(paymentId);
-      assert.equal(capturedAmount, made ?? 0n, "the captured amount is the merchant's, whatever was requested");
-      assert.equal(feeAmount > 0n, made !== undefined);
-    }
-  }
-});
-
-test("an unproven capture ends with its attempt, and captures nothing of a later authorization", async () => {
-  const at = new Date("2026-01-01T13:00:00Z");
-  const { attempt } = capturedFact();
-  const back = { kind: "attempt_failed", attempt, code: "returned", message: "", at } as const;
-  const second = { ...authorizedFact(), attempt: { ...attempt, ref: "at_2", startedAt: at } } as const;
-  const whole = [capturedFact(400n), back, second];
-  for (const reports of [[[capturedFact(400n), back], whole], [whole]]) {
-    const paymentId = await held();
-    played.answers = {};
-    await capture(paymentId, 400n);
-    assert.equal((await stateOf(paymentId)).ends, "capture started");
-    for (const facts of reports) await played.settleReport(paymentId, { facts });
-    assert.equal((await stateOf(paymentId)).ends, "capture done");
-    played.calls.length = 0;
-    await driven(paymentId);
-    assert.ok(!played.calls.includes("captureIntent"), "it is not sent again");
-    played.time = at;
-    played.answers.retrieveIntent = () => shows(paymentId, ...whole);
-    played.answers.captureIntent = () =>
-      shows(paymentId, ...whole.slice(0, 2), { ...second, ...capturedFact(700n), attempt: second.attempt });
-    assert.equal((await capture(paymentId, 700n)).payment?.capturedAmount, 700n);
-  }
 });
 
 test("every captured amount that was not requested is an alert, and no other is", async () => {
@@ -341,24 +264,6 @@ test("an amount that the processor never accepts is refused before anything is w
   }
 });
 
-test("when more is captured than authorized, the excess is held for an operator", async () => {
-  const paymentId = await held();
-  await played.settleReport(paymentId, { facts: [capturedFact(1_001n)] });
-  assert.equal((await stateOf(paymentId)).capturedAmount, 1_000n);
-  const [excess] = await fundsAbout(played.db, "simulator", `pi_${paymentId}`);
-  assert.deepEqual([excess?.kind, excess?.amount, excess?.state], ["excess_capture", 1n, "open"]);
-});
-
-test("a request that died before it stored its answer returns the capture that it made", async () => {
-  const paymentId = await held();
-  played.answers.captureIntent = () => shows(paymentId, capturedFact(400n));
-  await capture(paymentId, 400n, "died");
-  await played.db.rows("update idempotency_keys set answer = null where key = 'died'");
-  played.calls.length = 0;
-  const again = await capture(paymentId, 400n, "died");
-  assert.deepEqual([again.payment?.capturedAmount, again.replayed, played.calls], [400n, false, []]);
-});
-
 test("a cancellation is repeated until the processor confirms it", async () => {
   const paymentId = await held();
   assert.equal((await cancel(paymentId)).payment?.status, "succeeded");
@@ -374,28 +279,6 @@ test("a cancellation is repeated until the processor confirms it", async () => {
   await driven(paymentId);
   const { outcome, ends } = await stateOf(paymentId);
   assert.deepEqual([outcome, ends], ["canceled", "cancel done"]);
-});
-
-test("a capture or cancellation of a lost intent ends when the loss is proved", async () => {
-  const life = keyLifeSeconds * 1_000;
-  const resultAfter = async (ask: (paymentId: string) => Promise<unknown>, change = "visible = visible") => {
-    const paymentId = await held();
-    await played.db.rows(`update payments set ${change} where id = $1`, [paymentId]);
-    await ask(paymentId);
-    for (const ms of [0, life, life]) {
-      assert.match((await stateOf(paymentId)).ends, /started$/);
-      const gone = { kind: "not_found", at: new Date(began.getTime() + ms), cause: new Error("no such intent") };
-      played.answers.retrieveIntent = () => gone;
-      await verifyIntent(played.deps, paymentId, "reconcile").catch(refused("CONNECTOR_ERROR"));
-      played.answers = {};
-    }
-    const { outcome, ends } = await stateOf(paymentId);
-    return [outcome, ends];
-  };
-  assert.deepEqual(await resultAfter((id) => capture(id, 400n)), ["canceled", "capture done"]);
-  assert.deepEqual(await resultAfter(cancel), ["canceled", "cancel done"]);
-  const isDirect = "session_id = '', outcome = 'processing', authorized_at = null";
-  assert.deepEqual(await resultAfter(cancel, isDirect), ["failed", "cancel done"]);
 });
 
 test("an unsent cancellation and a declined one are different errors", async () => {
@@ -436,35 +319,6 @@ test("a cancellation waits for an unproven page renewal, and cancels the intent 
   await driven(paymentId);
   const { outcome, ends } = await stateOf(paymentId);
   assert.deepEqual([outcome, ends], ["canceled", "cancel done"]);
-});
-
-test("a report that arrives meanwhile ends the cancellation before the job repeats it", async () => {
-  const paymentId = await held();
-  await cancel(paymentId);
-  await played.settleReport(paymentId, { facts: [authorizedFact(), { ...canceled, isExpired: true }] });
-  assert.equal((await stateOf(paymentId)).ends, "cancel done");
-  await driven(paymentId);
-  assert.deepEqual(played.calls, ["cancelIntent"]);
-});
-
-test("an operator resolves a parked capture only as the processor shows it; without a capture the payment stays authorized", async () => {
-  const paymentId = await held();
-  played.answers.retrieveIntent = () => shows(paymentId, authorizedFact());
-  await capture(paymentId, 400n);
-  await played.db.rows("update operations set state = 'parked' where payment_id = $1 and kind = 'capture'", [
-    paymentId,
-  ]);
-  await assert.rejects(capture(paymentId, 500n), refused("NOT_CAPTURABLE"), "it may still happen");
-  const { operationId } = await stateOf(paymentId);
-  const input = { operationId, operator: "ada", proof: "their dashboard" };
-  const happened = { ...input, connectorRef: `pi_${paymentId}` };
-  await assert.rejects(resolveOperation(played.deps, happened), refused("INVALID_BODY"), "it is not captured");
-  played.answers.retrieveIntent = () => shows(paymentId, capturedFact(400n));
-  await assert.rejects(resolveOperation(played.deps, { ...input, connectorRef: undefined }), refused("INVALID_BODY"));
-  played.answers.retrieveIntent = () => noAnswer;
-  await resolveOperation(played.deps, { ...input, connectorRef: undefined });
-  const { outcome, capturedAmount, ends } = await stateOf(paymentId);
-  assert.deepEqual([outcome, capturedAmount, ends], ["succeeded", 0n, "capture done"]);
 });
 
 test.run();

@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { type Id, newId } from "#platform/values/id.ts";
 import type { DisputeReport } from "../../../services/payments/connectors/connector.ts";
-import { acceptDispute, driveAcceptanceAgain } from "../../../services/payments/flows/disputes/accept-dispute.ts";
+import { acceptDispute } from "../../../services/payments/flows/disputes/accept-dispute.ts";
 import {
   appendDisputeFile,
   beginDisputeFile,
@@ -88,31 +88,10 @@ async function evidenceOf(disputeId: string): Promise<string> {
   return row?.id ?? "";
 }
 
-const journalOf = async (paymentId: string) =>
-  (
-    await played.db.rows<{ kind: string }>("select kind from journal where payment_id = $1 order by id", [paymentId])
-  ).map(({ kind }) => kind);
-
 async function reconciled(paymentId: string): Promise<void> {
   await played.due(paymentId);
   await driveOperations({ ...played.deps } as Parameters<typeof driveOperations>[0]);
 }
-
-test("evidence is sent once, and only the processor's report changes the dispute", async () => {
-  const open = await disputed();
-  played.answers.submitEvidence = () => ({ kind: "succeeded", value: open.report("under_review") });
-  const answer = await submit(open.id, "once");
-  assert.deepEqual(played.calls, ["submitEvidence"]);
-  assert.equal(answer.dispute?.evidence?.status, "submitted");
-  assert.equal(await stateOf(open.id), "under_review, submitted, not accepted");
-  assert.deepEqual((await submit(open.id, "once")).dispute, answer.dispute);
-  assert.deepEqual(played.calls, ["submitEvidence"]);
-  // A processor that accepted it without changing the status.
-  const still = await disputed();
-  played.answers.submitEvidence = () => ({ kind: "succeeded", value: still.report("needs_response") });
-  await submit(still.id);
-  assert.equal(await stateOf(still.id), "needs_response, submitted, not accepted");
-});
 
 test("evidence without an answer is pending, is looked up by its reference, and is sent once", async () => {
   const open = await disputed();
@@ -206,28 +185,6 @@ test("files are uploaded once, however often their evidence is tried", async () 
   assert.equal(await stateOf(open.id), "under_review, submitted, not accepted");
 });
 
-test("each try of an upload has a new key, since the processor may repeat a stored fault", async () => {
-  const open = await disputed();
-  const files = {
-    receipt_file: await upload(open.id, pdfFile(), "application/pdf"),
-    uncategorized_file: await upload(open.id, pngFile(), "image/png"),
-  };
-  const sent: string[] = [];
-  const broken = new Set<unknown>();
-  played.answers.uploadFile = (_account, _file, key) => {
-    sent.push(String(key));
-    if (sent.length <= 2) broken.add(key);
-    return broken.has(key) ? noAnswer : { kind: "succeeded", value: `file_at_${sent.length}` };
-  };
-  played.answers.retrieveDispute = () => ({ kind: "not_found", at: new Date(), cause: "none" });
-  played.answers.submitEvidence = () => ({ kind: "succeeded", value: open.report("under_review") });
-  await submit(open.id, "stored", files);
-  await reconciled(open.paymentId);
-  await reconciled(open.paymentId);
-  assert.equal(await stateOf(open.id), "under_review, submitted, not accepted");
-  assert.deepEqual([sent.length, new Set(sent).size], [4, 4], "two failed tries, then a new key for each file");
-});
-
 test("evidence counts as not submitted only when its absence is proved by the processor's clock", async () => {
   const open = await disputed();
   const began = Date.now();
@@ -255,34 +212,6 @@ test("evidence counts as not submitted only when its absence is proved by the pr
     played.calls.filter((call) => call === "submitEvidence"),
     ["submitEvidence"],
   );
-});
-
-test("an accepted dispute is lost and booked once, also when the webhook arrives before the answer", async () => {
-  const open = await disputed();
-  played.answers.acceptDispute = async () => {
-    // The processor's webhook overtakes its own answer.
-    await played.settleReport(open.paymentId, { facts: [capturedFact()], disputes: [open.report("lost")] });
-    return { kind: "succeeded", value: open.report("lost") };
-  };
-  const answer = await accept(open.id, "concede");
-  assert.deepEqual([answer.dispute?.dispute?.status, answer.dispute?.acceptance], ["lost", "accepted"]);
-  assert.deepEqual((await accept(open.id)).dispute, answer.dispute, "again, without a key");
-  assert.deepEqual(played.calls, ["acceptDispute"]);
-  const disputeMoves = (await journalOf(open.paymentId)).filter((kind) => kind.startsWith("dispute"));
-  assert.deepEqual(disputeMoves, ["dispute_held", "dispute_lost"]);
-});
-
-test("an acceptance without an answer stays pending and is repeated until the processor answers", async () => {
-  const open = await disputed();
-  assert.equal((await accept(open.id, "doubt")).dispute?.acceptance, "pending");
-  assert.equal(await stateOf(open.id), "needs_response, not_submitted, pending");
-  await reconciled(open.paymentId);
-  assert.equal(await stateOf(open.id), "needs_response, not_submitted, pending");
-  // The webhook brings the outcome; the operation is still open.
-  await played.settleReport(open.paymentId, { facts: [capturedFact()], disputes: [open.report("lost")] });
-  played.answers.acceptDispute = () => ({ kind: "succeeded", value: open.report("lost") });
-  assert.equal(await driveAcceptanceAgain({ ...played.deps }, open.id), "the dispute is lost");
-  assert.equal(await stateOf(open.id), "lost, not_submitted, accepted");
 });
 
 test("an acceptance that was not sent or was declined leaves the dispute open", async () => {

@@ -117,14 +117,6 @@ test("an intent that provably was not made goes to the second account, and is pa
   assert.equal(refund?.status, "succeeded");
 });
 
-test("after a 5xx answer the intent stays at the primary account", async () => {
-  await allowFailover(true);
-  await failing("api.intents.create", "edge_error", 1);
-  const request = money.order();
-  assert.equal(await createdAt(request), undefined, "it may have been made");
-  assert.equal(await createdAt(request), accounts.primary.id, "the repeat continues there");
-});
-
 test("an intent that may have been made stays at the primary account", async () => {
   await allowFailover(true);
   await failing("api.intents.create", "error_after", 1);

@@ -70,16 +70,6 @@ test("a payment by token that its caller never saw is looked up and not sent aga
   assert.deepEqual(played.calls, ["findIntent"]);
 });
 
-test("a pending payment by token is sent again when the lookup finds nothing", async () => {
-  const request = byToken();
-  assert.equal((await createPayment(played.deps, request)).status, "pending");
-  played.calls.length = 0;
-  played.answers = { findIntent: () => nothingAt(began) };
-  await played.due(request.id);
-  await driveOperations(played.deps);
-  assert.deepEqual(played.calls, ["findIntent", "payIntent", "findIntent"]);
-});
-
 test("a payment by token that the processor accepted but did not start is pending", async () => {
   const request = byToken();
   played.answers.payIntent = () => ({ kind: "pending", value: reportOf(request.id) });
@@ -275,23 +265,6 @@ test("an operator's decision about unexpected funds is in the audit log before a
     events.map(({ attributes }) => ({ ...attributes })),
     [{ action: "refund", operator: "ann", payment_id: id }],
   );
-});
-
-test("an event has the contract's failure code, whatever the processor's code is", async () => {
-  for (const [processorCode, code] of [
-    ["blocked_high_risk", "blocked"],
-    ["incorrect_cvc", "incorrect_cvc"],
-    ["a_new_one", "unknown"],
-  ] as const) {
-    const id = await played.payment();
-    const { attempt, authorizedAt: at } = capturedFact();
-    await played.settleReport(id, {
-      facts: [{ kind: "attempt_failed", attempt, code: processorCode, message: "", at }],
-    });
-    const rows = await played.db.rows<{ body: Buffer }>("select body from outbox where subject like '%payment.failed'");
-    const event = rows.map(({ body }) => fromBinary(EventSchema, body)).find(({ objectId }) => objectId === id);
-    assert.equal(event?.attributes.failure_code, code);
-  }
 });
 
 test.run();

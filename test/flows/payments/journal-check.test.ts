@@ -91,44 +91,6 @@ async function read(id: string): Promise<readonly [status: string, fee: number, 
   return [payment.status, Number(payment.feeAmount), Number(payment.refundedAmount), Number(payment.netAmount)];
 }
 
-async function dashboard(path: string, body: object): Promise<string> {
-  const answer = await services.processor("POST", `/test/${path}`, body);
-  assert.ok(answer.status < 300, JSON.stringify(answer));
-  return String((answer.body as { id: unknown }).id);
-}
-
-test("refunds and disputes in all their statuses give the balances and answers that were calculated by hand", async () => {
-  const id = await money.paid({ amount: 10_050n }); // 2.9 %: 291.45, rounded 291, and 30
-  const intent = await money.refOf(id);
-  const expect = async (
-    answer: readonly [string, number, number, number],
-    accounts: Readonly<Record<string, number>>,
-  ) => {
-    await verifyPayment(id);
-    assert.deepEqual(await read(id), answer);
-    assert.deepEqual(await money.balances(id), { fees_revenue: -321, ...accounts });
-    assert.equal(await differences(), "");
-  };
-  await expect(["succeeded", 321, 0, 9_729], { merchant_balance: -9_729, processor_clearing: 10_050 });
-  const { paymentStatus } = await services.payments.refundPayment({ ...money.owner, paymentId: id, amount: 50n });
-  assert.equal(paymentStatus, "partially_refunded");
-  await expect(["partially_refunded", 321, 50, 9_679], { merchant_balance: -9_679, processor_clearing: 10_000 });
-  const pending = await dashboard(`intents/${intent}/refunds`, { amount: 1_000, status: "pending" });
-  const accounts = { merchant_balance: -8_679, processor_clearing: 10_000, refunds_pending: -1_000 };
-  await expect(["partially_refunded", 321, 1_050, 8_679], accounts);
-  await dashboard(`refunds/${pending}`, { status: "failed", failure_code: "declined" });
-  const late = await dashboard(`intents/${intent}/refunds`, { amount: 2_000 });
-  await expect(["partially_refunded", 321, 2_050, 7_679], { merchant_balance: -7_679, processor_clearing: 8_000 });
-  await dashboard(`refunds/${late}`, { status: "failed", failure_code: "declined" });
-  const dispute = await dashboard(`intents/${intent}/disputes`, { amount: 3_000 });
-  const held = { disputes_held: -3_000, merchant_balance: -6_679, processor_clearing: 10_000 };
-  await expect(["disputed", 321, 50, 9_679], held);
-  await dashboard(`disputes/${dispute}`, { status: "under_review" });
-  await expect(["disputed", 321, 50, 9_679], held);
-  await dashboard(`disputes/${dispute}`, { status: "lost" });
-  await expect(["disputed", 321, 50, 6_679], { merchant_balance: -6_679, processor_clearing: 7_000 });
-});
-
 test("flows and auditor find the fee schedule that is in effect by hand", async () => {
   const { merchantId } = services;
   // The schedule for all merchants is 2.9 % + 30 since 2000; these begin now.

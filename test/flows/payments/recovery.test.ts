@@ -10,7 +10,6 @@ import { SessionRecoveryService } from "#proto/checkout/v1/recovery_pb.ts";
 import { OperatorService, SuspenseAction } from "#proto/payments/v1/operator_pb.ts";
 import { PaymentRecoveryService, RebuildOutcome } from "#proto/payments/v1/recovery_pb.ts";
 import { RecoveryService } from "#proto/status/v1/recovery_pb.ts";
-import { checkJournal } from "../../../services/payments/jobs/check-journal.ts";
 import { openDatabase } from "../../harness/database.ts";
 import { cardToken } from "../../harness/pay.ts";
 import type { MoneyServices } from "../../harness/payments/money-services.ts";
@@ -187,56 +186,6 @@ test("restored checkout starts no session or payment and claims no key, lets kno
   assert.equal(lastly.status, "completed", "the buyer's secret still works");
 });
 
-test("with both services restored, paid sessions are rebuilt in both, and a repeated key makes nothing", async () => {
-  const whole = await startCheckoutServices();
-  const { money } = whole;
-  const connect = (url: string) => connectPeer({ url, token: money.settings.RPC_TOKEN });
-  const [toPayments, toCheckout] = [connect(money.urls.payments), connect(whole.url)];
-  try {
-    let backup = "";
-    const checkoutBackup = await whole.backup();
-    await money.restartPayments(async () => {
-      backup = await copyOf(money.paymentsServiceUrl);
-      return money.paymentsServiceUrl;
-    });
-    const key = freshKey();
-    const paid = await whole.create({ description: "two books" }, key);
-    await paid.pay();
-    await paid.confirm();
-    const { merchantId, environment } = money;
-    const token = { merchantId, environment, amount: 900n, currency: "EUR" };
-    const paymentMethod = await cardToken(money.processorUrl, money.account);
-    const tokenKey = { key: freshKey(), fingerprint: new Uint8Array(32).fill(3) };
-    const payByToken = () => whole.checkout.createPayment({ ...token, paymentMethod, idempotency: tokenKey });
-    const tokenPayment = (await payByToken()).payment?.id ?? "";
-    await announcedBy(whole.databaseUrl, tokenPayment);
-    await announcedBy(whole.databaseUrl, paid.id);
-    await announcedBy(money.paymentsDatabaseUrl, paid.paymentId);
-    const before = await intentsAt(whole);
-    const was = await recordOf(money, paid.paymentId);
-    await whole.restart(checkoutBackup);
-    await money.restartPayments(async () => backup);
-    await assert.rejects(whole.get(paid.id), refused("NOT_FOUND"));
-    const { sessions } = await toCheckout.client(SessionRecoveryService).rebuildSessions({ after: 0n });
-    const [found] = sessions.filter(({ sessionId }) => sessionId === paid.id);
-    assert.deepEqual([found?.outcome, found?.status], [RebuildOutcome.REBUILT, "completed"]);
-    assert.deepEqual(await recordOf(money, paid.paymentId), was);
-    for (const each of [toCheckout, toPayments].map((to) => to.client(RecoveryService))) {
-      while ((await each.takeBackEvents(by)).left > 0n);
-      assert.equal((await each.endRecovery({ ...by, note: "rebuilt" })).ended, true);
-    }
-    const repeat = await whole.create({ description: "two books" }, key);
-    assert.deepEqual([repeat.id, repeat.secret, repeat.replayed], [paid.id, paid.secret, true]);
-    assert.equal((await payByToken()).payment?.id, tokenPayment);
-    assert.equal(await intentsAt(whole), before, "no second charge");
-    assert.deepEqual(await differencesIn(backup), []);
-  } finally {
-    toPayments.close();
-    toCheckout.close();
-    await whole.stop();
-  }
-});
-
 /** Does what `tollbooth recovery rebuild` does. @returns the outcome of each payment */
 async function rebuildAll(since: Date): Promise<Map<string, RebuildOutcome>> {
   const found = new Map<string, RebuildOutcome>();
@@ -292,15 +241,6 @@ async function rowsIn(databaseUrl: string, paymentId: string): Promise<number> {
   const rows = await db.rows("select from payments where id = $1", [paymentId]);
   await db.close();
   return rows.length;
-}
-
-/** Payments with a journal difference. */
-async function differencesIn(databaseUrl: string): Promise<string[]> {
-  const db = await openDatabase(databaseUrl);
-  const found: string[] = [];
-  await checkJournal(db, ({ paymentId }) => void found.push(paymentId));
-  await db.close();
-  return found;
 }
 
 /** Number of intents at the processor. */

@@ -68,19 +68,6 @@ test("a second charge is refunded in full once, and the processor's answer close
   assert.deepEqual(await outcome(item), ["1000 succeeded", "closed given_back", "done"]);
 });
 
-test("refunds made or pending at the dashboard are not repeated", async () => {
-  let pending = "";
-  const item = await secondCharge(async (ref) => {
-    await atProcessor(`/test/intents/${ref}/refunds`, { amount: 300 });
-    pending = await atProcessor(`/test/intents/${ref}/refunds`, { amount: 400, status: "pending" });
-  });
-  await refund(item);
-  assert.deepEqual(await outcome(item), ["300 succeeded, 400 pending, 300 succeeded", "open", "done"]);
-  await atProcessor(`/test/refunds/${pending}`, { status: "succeeded" });
-  await applyReport(item.paymentId, item.connectorRef);
-  assert.deepEqual(await outcome(item), ["300 succeeded, 400 succeeded, 300 succeeded", "closed given_back", "done"]);
-});
-
 test("a refund that fails after its success is made again under a new key", async () => {
   const item = await secondCharge();
   await refund(item);

@@ -122,61 +122,6 @@ test("a page that is paid as it ends is the payment, and is not renewed", async 
   assert.deepEqual(await intents(slow), ["succeeded"], "a started attempt continues");
 });
 
-test("a renewal without an answer is looked up and made once", async () => {
-  const { session } = await ended();
-  const { paymentId: reference } = session;
-  await fault({
-    target: "api.intents.create",
-    kind: "error_after",
-    reference,
-    count: 1,
-  });
-  const { url } = await resolve(session);
-  assert.notEqual(url, "");
-  assert.equal((await resolve(session)).url, url);
-  assert.deepEqual(await intents(session), ["expired", "requires_payment_method"]);
-});
-
-test("a renewal that provably failed is made under a new key; until then no ended page is shown", async () => {
-  const { session } = await ended();
-  const { paymentId: reference } = session;
-  await fault({
-    target: "api.intents.create",
-    kind: "error_before",
-    reference,
-    count: 1,
-  });
-  await assert.rejects(resolve(session), refused("CONNECTOR_ERROR"));
-  // The processor repeats its stored fault under the old key.
-  const url = await eventually("a page", async () => (await resolve(session).catch(() => undefined))?.url, {
-    limitMs: 30_000,
-    everyMs: 300,
-  });
-  assert.equal((await pay(String(url))).text("status"), "succeeded");
-  assert.equal((await session.confirm()).status, "completed");
-  assert.deepEqual(await intents(session), ["expired", "succeeded"]);
-});
-
-test("an unrecorded renewal is recorded by the next buyer or by the job", async () => {
-  const [met, swept] = [await ended(), await ended()];
-  const [first, second] = [await resolve(met.session), await resolve(swept.session)];
-  await forget(met.session, met.old);
-  assert.equal((await resolve(met.session)).url, first.url);
-  await forget(swept.session, swept.old);
-  await payments.rows("update operations set next_try_at = now() where payment_id = $1 and kind = 'renew_intent'", [
-    swept.session.paymentId,
-  ]);
-  await eventually("the job to record it", async () => {
-    const [row] = await payments.rows<{ connector_ref: string }>("select connector_ref from payments where id = $1", [
-      swept.session.paymentId,
-    ]);
-    return row?.connector_ref === refOf(second.url);
-  });
-  for (const { session } of [met, swept]) {
-    assert.deepEqual(await intents(session), ["expired", "requires_payment_method"]);
-  }
-});
-
 test("a renewal that is paid before it is recorded is the payment, booked once", async () => {
   const { session, old } = await ended();
   const { url } = await resolve(session);

@@ -112,37 +112,6 @@ test("an intent with another amount, currency or reference settles nothing; its 
   assert.deepEqual(await posted(id), ["suspense_held 1000"]);
 });
 
-test("a dashboard refund is imported once, and a later failure returns its amount", async () => {
-  const id = await newPayment();
-  const refund = refundReport({ ref: "rf_dash", amount: 300n });
-  const intentReport = report(id, { refunds: [refund] });
-  await settle(id, intentReport, "processor");
-  await settle(id, intentReport, "processor");
-  assert.equal((await findRecord(db, owner, id))?.status, "partially_refunded");
-  const failed = report(id, { refunds: [{ ...refund, status: "failed", failureCode: "account_closed" }] });
-  await settle(id, failed, "processor");
-  await settle(id, intentReport, "processor");
-  const record = await findRecord(db, owner, id);
-  assert.equal(record?.status, "succeeded");
-  assert.equal(record?.refundedAmount, 0n);
-  assert.deepEqual(
-    record?.refunds.map((r) => [r.status, r.failureCode]),
-    [["failed", "account_closed"]],
-  );
-  assert.deepEqual((await posted(id)).slice(2), ["refund_reserved 300", "refund_paid 300", "refund_returned 300"]);
-});
-
-test("a refund that provably was not made releases its own amount only", async () => {
-  const id = await newPayment();
-  await settle(id, report(id));
-  const [hanging, unsent] = [await reserved(id, 300n), await reserved(id, 200n)];
-  const failedRefund = { reference: unsent, ref: "", amount: 200n, status: "failed" } as const;
-  await db.transaction((tx) => settleRefund(tx, deps, id, refundReport(failedRefund)));
-  const statuses = (await findRecord(db, owner, id))?.refunds.map((r) => [r.id, r.status]);
-  assert.deepEqual(new Map(statuses?.map(([k = "", v]) => [k, v])).get(hanging), "pending");
-  assert.equal((await findRecord(db, owner, id))?.refundedAmount, 300n);
-});
-
 test("a dashboard refund that did not fit is applied after a refund of ours has failed", async () => {
   const id = await newPayment();
   await settle(id, report(id));

@@ -6,6 +6,7 @@ import { RebuildOutcome } from "#proto/payments/v1/recovery_pb.ts";
 import { booksDifferences } from "../../../services/payments/audit/books.ts";
 import { booksAfter } from "../../../services/payments/audit/read-books.ts";
 import type { IntentReport, RefundReport } from "../../../services/payments/connectors/connector.ts";
+import { cancelIntent } from "../../../services/payments/flows/cancel-intent.ts";
 import { matchStatement } from "../../../services/payments/flows/match-statement.ts";
 import { applyProcessorEvent } from "../../../services/payments/flows/receive-processor-event.ts";
 import {
@@ -16,7 +17,8 @@ import {
 import { refundFunds } from "../../../services/payments/flows/unexpected-funds/refund-funds.ts";
 import { resolveFunds } from "../../../services/payments/flows/unexpected-funds/resolve-funds.ts";
 import { checkUnexpectedFunds } from "../../../services/payments/jobs/check-unexpected-funds.ts";
-import { findPayment } from "../../../services/payments/store/payments.ts";
+import { driveOperations } from "../../../services/payments/jobs/reconcile.ts";
+import { adoptIntent, findPayment } from "../../../services/payments/store/payments.ts";
 import {
   claimFundsChecks,
   fundsAbout,
@@ -25,7 +27,7 @@ import {
 } from "../../../services/payments/store/suspense.ts";
 import { suite } from "../../harness/suite.ts";
 import { refused } from "../service-config.ts";
-import { capturedFact, noAnswer, owner, playedPayments, reportOf } from "./played.ts";
+import { capturedFact, mount, noAnswer, owner, playedPayments, reportOf } from "./played.ts";
 
 const test = suite("unexpected funds", { timeoutMs: 20_000 });
 const at = new Date("2026-01-01T12:00:00Z");
@@ -116,38 +118,6 @@ test("a second charge opens one row however often it is reported, and none while
   assert.deepEqual(await stateOf(id, `pi_second_${id}`), ["open", 1_000]);
 });
 
-test("a row closes when the processor refunded it, and opens again when that refund failed afterwards", async () => {
-  const id = await paidTwice();
-  const back = refund(1_000n);
-  await played.settleReport(id, second(id, { refunds: [back] }));
-  assert.deepEqual(await stateOf(id, `pi_second_${id}`), ["closed given_back", 0]);
-  const { opened } = await played.settleReport(id, second(id, { refunds: [{ ...back, status: "failed" }] }));
-  assert.deepEqual(opened, ["second_charge"]);
-  assert.deepEqual(await stateOf(id, `pi_second_${id}`), ["open", 1_000]);
-});
-
-test("an excess capture leaves the payment with its own amount, and an operator refunds only the excess", async () => {
-  const id = await paidPayment();
-  const before = refund(300n);
-  const excess = (refunds: readonly RefundReport[]) => reportOf(id, { facts: [capturedFact(1_500n)], refunds });
-  const { payment, mismatch } = await played.settleReport(id, excess([before]));
-  assert.deepEqual([payment.state.capturedAmount, payment.state.refundedAmount, mismatch], [1_000n, 300n, undefined]);
-  assert.deepEqual(await stateOf(id, `pi_${id}`), ["open", 500]);
-  answers(excess([before]));
-  const amounts: bigint[] = [];
-  played.answers.createRefund = (_account, order) => {
-    const { amount, reference } = order as { amount: bigint; reference: string };
-    amounts.push(amount);
-    const value = refund(amount, { reference });
-    answers(excess([before, value]));
-    return { kind: "succeeded", value };
-  };
-  await decide(`pi_${id}`, "refund");
-  assert.deepEqual(amounts, [500n]);
-  assert.deepEqual(await stateOf(id, `pi_${id}`), ["closed given_back", 0]);
-  assert.equal((await findPayment(played.db, id))?.state.refundedAmount, 300n);
-});
-
 test("a refund without an answer is repeated under its key, and reopens the row when it provably was not made", async () => {
   const id = await paidTwice();
   const ref = `pi_second_${id}`;
@@ -189,31 +159,6 @@ test("a second charge of the exact amount can be accepted as the unpaid payment'
   assert.deepEqual(await stateOf(id, `pi_${id}`), ["open", 1_000], "now the first intent is the second charge");
 });
 
-test("refuses to accept another amount, or a charge of a paid or canceled payment", async () => {
-  const other = await played.payment();
-  await played.settleReport(other, { amount: 900n, facts: [capturedFact(900n)] });
-  const paid = await paidTwice();
-  const canceled = await played.payment();
-  await played.settleReport(canceled, { facts: [{ kind: "intent_canceled", at }] });
-  await played.settleReport(canceled, second(canceled));
-  for (const ref of [`pi_${other}`, `pi_second_${paid}`, `pi_second_${canceled}`]) {
-    await assert.rejects(decide(ref, "accept"), refused("INVALID_BODY"), ref);
-  }
-});
-
-test("closing moves the rest to adjustments, and a later change at the processor reopens the row", async () => {
-  const id = await paidTwice();
-  const ref = `pi_second_${id}`;
-  await decide(ref, "close");
-  assert.deepEqual([await stateOf(id, ref), await balance(id, "adjustments")], [["closed closed", 0], 1_000]);
-  await played.settleReport(id, second(id));
-  assert.deepEqual(await stateOf(id, ref), ["closed closed", 0]);
-  await played.settleReport(id, second(id, { refunds: [refund(1_000n)] }));
-  assert.deepEqual(await stateOf(id, ref), ["open", -1_000]);
-  await decide(ref, "close");
-  assert.deepEqual([await stateOf(id, ref), await balance(id, "adjustments")], [["closed closed", 0], 0]);
-});
-
 test("an intent of another amount never becomes the payment's; closing its row cancels the payment", async () => {
   const id = await played.payment();
   assert.equal((await played.settleReport(id, { amount: 900n })).mismatch, "amount");
@@ -222,14 +167,6 @@ test("an intent of another amount never becomes the payment's; closing its row c
   assert.equal((await findPayment(played.db, id))?.status, "canceled");
   await played.settleReport(id, { amount: 900n, facts: [capturedFact(900n)] });
   assert.deepEqual(await stateOf(id, `pi_${id}`), ["open", 900], "the processor's form was still open");
-});
-
-test("an intent whose amount is corrected becomes the payment's, and its row closes", async () => {
-  const id = await played.payment();
-  await played.settleReport(id, { amount: 900n, facts: [capturedFact(900n)] });
-  const { payment, mismatch } = await played.settleReport(id, { facts: [capturedFact()] });
-  assert.deepEqual([payment.status, mismatch], ["succeeded", undefined]);
-  assert.deepEqual(await stateOf(id, `pi_${id}`), ["closed found", 0]);
 });
 
 test("a second refund under our reference opens one row, which is accepted, fails, or is closed as our loss", async () => {
@@ -302,17 +239,6 @@ test("a row that changed during its check is checked again after a minute", asyn
   assert.equal(await nextCheck(ref), 1);
 });
 
-test("a lost intent stays listed while the processor does not know it", async () => {
-  const paymentId = await played.payment();
-  const ref = `pi_lost_${paymentId}`;
-  const where = { connector: "simulator", connectorAccountId: "mco_test", connectorRef: ref, currency: "EUR" };
-  const row = { ...owner, ...where, refundId: "", paymentId, id: newId("suspense"), kind: "lost_intent" } as const;
-  await played.db.transaction((tx) => insertFunds(tx, row));
-  answers();
-  assert.equal(await checked(ref), 1);
-  assert.deepEqual([await stateOf(paymentId, ref), await nextCheck(ref)], [["open", 0], 1_440]);
-});
-
 test("a statement line about unexpected funds is no difference, and an unreported one opens a row", async () => {
   const id = await paidPayment();
   const ref = `pi_second_${id}`;
@@ -346,6 +272,44 @@ test("a rebuild skips a payment whose intent has a row, and fails when the proce
   const id = await paidPayment();
   played.answers.retrieveIntent = () => noAnswer;
   await assert.rejects(rebuild(id), refused("CONNECTOR_ERROR"));
+});
+
+test("an event without our reference starts a check of known intents only", async () => {
+  const about = { report: undefined, intentRef: "pi_stranger", isUnclaimed: true };
+  const stranger = { id: newId("event"), createdAt: at, type: "intent.updated", ...about };
+  assert.equal(await applyProcessorEvent(played.deps, await played.deps.accounts.byId(""), stranger), true);
+  assert.deepEqual(played.calls, []);
+});
+
+test("a payment without an intent neither adopts nor cancels another payment's intent that has its reference", async () => {
+  const [id, other] = [await played.payment(), await played.payment()];
+  await played.settleReport(id, { facts: [] });
+  const report = reportOf(id, { reference: other });
+  played.answers.findIntent = () => ({ kind: "succeeded", value: { report, mount } });
+  played.answers.cancelIntent = () => ({ kind: "succeeded", value: report });
+  await played.due(other);
+  await driveOperations(played.deps);
+  await assert.rejects(cancelIntent(played.deps, other), refused("CONNECTOR_ERROR"));
+  assert.equal((await findPayment(played.db, other))?.connectorRef, "");
+  assert.equal(played.calls.includes("cancelIntent"), false);
+});
+
+test("the database refuses an intent in the books of two payments", async () => {
+  const [id, other] = [await played.payment(), await played.payment()];
+  await played.settleReport(id, { facts: [capturedFact()] });
+  const where = { connector: "simulator", connectorAccountId: "mco_test", currency: "EUR" };
+  const charge = { ...owner, ...where, refundId: "", kind: "second_charge" } as const;
+  const list = (paymentId: string, connectorRef: string) =>
+    played.db.transaction((tx) => insertFunds(tx, { ...charge, id: newId("suspense"), paymentId, connectorRef }));
+  const twice = { code: "23505", constraint: "intent_has_one_payment" };
+  await assert.rejects(list(other, `pi_${id}`), twice);
+  await list(id, `pi_${id}`);
+  await list(id, `pi_second_${id}`);
+  await assert.rejects(
+    played.db.transaction((tx) => adoptIntent(tx, other, `pi_second_${id}`)),
+    twice,
+  );
+  await assert.rejects(list(other, `pi_second_${id}`), twice);
 });
 
 test.run();
