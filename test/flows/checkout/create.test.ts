@@ -15,12 +15,6 @@ const origin = "https://pay.example.com";
 const services = fixture(test, () => startCheckoutServices(origin));
 test.afterEach(() => services.money.processor("DELETE", "/test/faults"));
 
-async function intentsAtProcessor(paymentId: string): Promise<number> {
-  const { body } = await services.money.processor("GET", `/api/intents?reference=${paymentId}`);
-  assert(typeof body === "object" && body !== null && "data" in body && Array.isArray(body.data));
-  return body.data.length;
-}
-
 // Proves credentials: fragment
 test("a new session is answered with its secret, its page and the browser's form data", async () => {
   const { merchantId, environment } = services.money;
@@ -67,22 +61,6 @@ test("the database holds neither the session's secret nor the processor's in pla
   assert(!row.all.includes(render.clientSecret));
 });
 
-test("a retry after a failed run uses the same intent, however the run failed", async () => {
-  for (const kind of ["edge_error", "error_after", "hang_after"] as const) {
-    const key = freshKey();
-    await services.money.processor("PUT", "/test/faults", { target: "api.intents.create", kind, count: 1 });
-    const first = await services.create({}, key).catch((error: unknown) => error);
-    const session = await services.create({}, key);
-    if (first instanceof Error) assert(refused("CONNECTOR_ERROR")(first), first.message);
-    assert.equal(await intentsAtProcessor(session.paymentId), 1, kind);
-    const [row] = await services.db.rows<{ object_id: string }>(
-      "select object_id from idempotency_keys where key = $1",
-      [key],
-    );
-    assert.equal(row?.object_id, session.id);
-  }
-});
-
 test("a dead run is taken over after its lease", async () => {
   const key = freshKey();
   const { merchantId, environment } = services.money;
@@ -127,14 +105,6 @@ test("a run whose lease was taken over stores nothing", async () => {
   assert.equal(row?.made, false);
   await services.db.rows("update idempotency_keys set locked_until = null where key = $1", [key]);
   assert.equal((await services.create({}, key)).id, row?.object_id);
-});
-
-test("a blocked session's key repeats the refusal", async () => {
-  const key = freshKey();
-  const blocked = { customerEmail: "Blocked@Example.com" };
-  await assert.rejects(services.create(blocked, key), refused("PAYMENT_BLOCKED"));
-  await assert.rejects(services.create({}, key), refused("PAYMENT_BLOCKED"));
-  await assert.rejects(services.create(blocked), refused("PAYMENT_BLOCKED"));
 });
 
 test("too many sessions for one e-mail within ten minutes are blocked, for that merchant and e-mail only", async () => {

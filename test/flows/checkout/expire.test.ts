@@ -2,7 +2,6 @@
 import assert from "node:assert/strict";
 import { openDatabase } from "../../harness/database.ts";
 import { eventually } from "../../harness/eventually.ts";
-import { cards } from "../../harness/pay.ts";
 import { fixture, suite } from "../../harness/suite.ts";
 import { refused } from "../service-config.ts";
 import { startCheckoutServices } from "./services.ts";
@@ -55,24 +54,6 @@ test("resolve and the sweeper expire an overdue unpaid session", async () => {
   });
 });
 
-test("an overdue session that is still processing waits", async () => {
-  const session = await services.create();
-  await session.pay(cards.asynchronous);
-  await services.makeOverdue(session.id, false);
-  assert.equal((await session.confirm()).status, "processing");
-});
-
-test("an overdue session is unchanged while the processor is unavailable, and expires afterwards", async () => {
-  const session = await services.create();
-  await services.makeOverdue(session.id, false);
-  await services.money.processor("PUT", "/test/faults", { target: "api.*", kind: "error_before" });
-  await assert.rejects(session.confirm(), refused("CONNECTOR_ERROR"));
-  await assert.rejects(resolve(session), refused("CONNECTOR_ERROR"));
-  assert.equal(await statusOf(session.id), "open");
-  await services.money.processor("DELETE", "/test/faults");
-  await assert.rejects(session.confirm(), refused("SESSION_EXPIRED"));
-});
-
 test("a session with a lost intent expires after an hour at its merchant's request, otherwise only after proof", async () => {
   const [requested, overdue] = [await services.create(), await services.create()];
   await services.makeOverdue(overdue.id, false);
@@ -92,16 +73,6 @@ test("a session with a lost intent expires after an hour at its merchant's reque
   assert.equal((await expire(requested.id)).session?.status, "expired");
 });
 
-test("a failed expiry still expires the session when the cancellation arrives", async () => {
-  const session = await services.create();
-  await services.money.processor("PUT", "/test/faults", { target: "api.*", kind: "error_before" });
-  await assert.rejects(expire(session.id), refused("CONNECTOR_ERROR"));
-  assert.equal(await statusOf(session.id), "open");
-  await services.money.processor("DELETE", "/test/faults");
-  await services.money.payments.cancelIntent({ paymentId: session.paymentId });
-  assert.equal((await services.announced.event("session.expired", session.id)).status, "expired");
-});
-
 /** A session whose expiry was requested and is not possible yet. */
 async function createExpiring(status: "open" | "processing") {
   const session = await services.create();
@@ -113,16 +84,6 @@ async function createExpiring(status: "open" | "processing") {
   ]);
   return session;
 }
-
-test("an expiry that was requested during a payment happens when the payment is declined", async () => {
-  const session = await createExpiring("processing");
-  await session.pay(cards.declined);
-  await services.money.payments.verifyIntent({ paymentId: session.paymentId });
-  await eventually("the sweeper to end it", async () => (await statusOf(session.id)) === "expired", {
-    limitMs: 20_000,
-  });
-  assert.equal(await session.pay(), "canceled");
-});
 
 test("a requested expiry is completed by confirm and resolve, and the session cannot be paid", async () => {
   const [confirmed, resolved, unreachable] = [

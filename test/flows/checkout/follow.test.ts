@@ -129,17 +129,6 @@ test("a failed attempt counts as a decline for risk only when its reason is the 
   assert.deepEqual(counted, ofCards);
 });
 
-test("events without a version are ordered by time, among events with one", async () => {
-  const id = await newSession();
-  await consumeAll(
-    event(id, "succeeded", { atMs: 1, version: "3" }),
-    event(id, "disputed", { outcome: "succeeded", atMs: 2 }),
-  );
-  assert.deepEqual(await stateOf(id), ["completed", "disputed"]);
-  await consumeAll(event(id, "succeeded", { atMs: 1 }), event(id, "succeeded", { atMs: 0, version: "4" }));
-  assert.deepEqual(await stateOf(id), ["completed", "succeeded"]);
-});
-
 test("the payment status in the event counts, not the event's type", async () => {
   const id = await newSession();
   const refund = event(id, "refunded", { outcome: "succeeded", version: "4" });
@@ -184,27 +173,6 @@ async function waitingForLocks(): Promise<number> {
   );
   return row?.n ?? 0;
 }
-
-test("an answer without a version that is older than a stored change reopens nothing", async () => {
-  const id = await newSession();
-  const stored = await findSession(db, id);
-  assert(stored);
-  await consumeAll(event(id, "processing"));
-  const answer = {
-    outcome: "open",
-    paymentStatus: "requires_action",
-    receiptUrl: "",
-    capturedAmount: undefined,
-    failedAttempts: 0,
-    version: 0n,
-    at: "now",
-  } as const;
-  const after = await applyFact({ db, outbox }, stored, answer);
-  assert.equal(after.state.status, "processing");
-  const fresh = await applyFact({ db, outbox }, after, answer);
-  assert.equal(fresh.state.status, "open");
-  assert.deepEqual(await announced(id), ["processing", "reopened"]);
-});
 
 test("an answer with a newer version wins over events stored meanwhile, an older one changes nothing", async () => {
   const id = await newSession();

@@ -90,14 +90,6 @@ test("default rules apply, and a merchant's rule replaces the one of its kind", 
   assert.deepEqual(reasons, ["OK", "OK", "PAYMENT_BLOCKED"]);
 });
 
-test("a blocked address gets no form, others and the proxy's own address do", async () => {
-  await own({ kind: RiskKind.BLOCK_LIST, subject: "address", entries: ["203.0.113.0/24"] });
-  const session = await services.create();
-  assert.equal(await reasonOf(open(session, "203.0.113.7")), "PAYMENT_BLOCKED");
-  assert.ok((await open(session, "198.51.100.7")).render);
-  assert.ok((await open(session, "127.0.0.1")).render);
-});
-
 test("an address that opens too many sessions is blocked; reopening a session does not count", async () => {
   await own({ kind: RiskKind.VELOCITY, subject: "address", limit: 2n, windowSeconds: 600 });
   const sessions = await Promise.all([services.create(), services.create(), services.create()]);
@@ -128,18 +120,6 @@ test("declined cards across sessions block the address, and a payment that succe
     decisions.some(({ stage, blocked }) => stage === "attempt" && blocked),
     true,
   );
-});
-
-test("declines for insufficient funds do not count as card testing", async () => {
-  await own({ kind: RiskKind.CARD_TESTING, subject: "address", limit: 2n, windowSeconds: 600 });
-  const address = "9.9.9.10";
-  const session = await services.create();
-  for (const _ of "three") {
-    await session.pay("4000000000009995");
-    assert.equal((await confirm(session, address)).status, "open");
-  }
-  await session.pay();
-  assert.equal((await confirm(session, address)).status, "completed");
 });
 
 test("a blocked card blocks later sessions of its e-mail address", async () => {
