@@ -1,5 +1,4 @@
-// Long lists of an endpoint's deliveries: every filter reaches every delivery, and a far page costs as much as the
-// first.
+// Long lists of an endpoint's deliveries: a far page costs as much as the first, with every filter.
 import assert from "node:assert/strict";
 import type { Sql } from "#platform/database/database.ts";
 import { newId } from "#platform/values/id.ts";
@@ -25,25 +24,6 @@ test.beforeEach(async () => {
   const owner = { merchantId: newId("merchant"), environment: 1 as const };
   const input = { ...owner, url: "https://no-such-host.invalid/hook", eventTypes: ["payment.succeeded"] };
   own = { ...owner, endpointId: (await t.webhooks.createEndpoint(input)).endpoint?.id ?? "" };
-});
-
-test("pages reach every delivery under each filter and their combinations", async () => {
-  const rows = await store(2_100);
-  for (const status of ["", ...states]) {
-    for (const eventType of ["", ...types]) {
-      const fits = (row: Row) => [row.state, ""].includes(status) && [row.eventType, ""].includes(eventType);
-      const wanted = rows.filter(fits).map(({ id }) => id);
-      assert(wanted.length > 200, `${status} ${eventType}`);
-      const seen: string[] = [];
-      let pageToken = "";
-      do {
-        const page = await t.webhooks.listDeliveries({ ...own, pageSize: 200, pageToken, status, eventType });
-        seen.push(...page.deliveries.map(({ id }) => id));
-        pageToken = page.nextPageToken;
-      } while (pageToken !== "");
-      assert.deepEqual(seen, wanted, `${status} ${eventType}`);
-    }
-  }
 });
 
 test("a far page reads no more blocks than the first, under each filter", async () => {

@@ -144,19 +144,4 @@ async function value(name: string, labels: Record<string, string>): Promise<numb
   return metric?.values.find((entry) => fits(entry.labels))?.value ?? 0;
 }
 
-test("a service with four connections opens no fifth under sixty concurrent calls", async () => {
-  const limited = await startWebhookTest({ DATABASE_CONNECTIONS: 4 });
-  try {
-    const owner = { merchantId: newId("merchant"), environment: 1 as const };
-    await Promise.all(Array.from({ length: 60 }, () => limited.webhooks.listEndpoints(owner)));
-    const [open] = await limited.db.rows<{ count: string }>(
-      `select count(*) from pg_stat_activity
-       where application_name = 'tollbooth-webhook' and datname = current_database()`,
-    );
-    assert.equal(Number(open?.count), 4);
-  } finally {
-    await limited.stop();
-  }
-});
-
 test.run();

@@ -45,8 +45,6 @@ export interface WebhookTest {
     eventId: string;
     paymentId: string;
   }>;
-  /** Starts another replica on the same database. */
-  replica(): Promise<{ stop(): Promise<void> }>;
   stop(): Promise<void>;
 }
 
@@ -91,7 +89,6 @@ export async function startWebhookTest(
     db,
     bus,
     announce: (event) => announce({ bus, paymentsDb }, config.NATS_NAMESPACE, event),
-    replica: () => startWebhook(config, ownHost, options),
     async stop() {
       peer.close();
       await service.stop();
