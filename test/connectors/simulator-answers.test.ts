@@ -1,16 +1,12 @@
 // The simulator connector's conclusion from each kind of call failure, and no further conclusion.
 import assert from "node:assert/strict";
-import { once } from "node:events";
-import { createServer, type ServerResponse } from "node:http";
 import { newId } from "#platform/values/id.ts";
-import type { ProcessorAnswer } from "../../services/payments/connectors/connector.ts";
 import type { IntentOrder, RefundOrder } from "../../services/payments/connectors/order.ts";
-import { simulatorConnector } from "../../services/payments/connectors/simulator/simulator.ts";
 import { eventually } from "../harness/eventually.ts";
 import { cards } from "../harness/pay.ts";
 import { suite } from "../harness/suite.ts";
 import { kinds, valueIn } from "./contract.ts";
-import { simulatorAccount, startSimulatorRig } from "./simulator-rig.ts";
+import { startSimulatorRig } from "./simulator-rig.ts";
 
 const test = suite("simulator connector: answers", { timeoutMs: 20_000 });
 let it: Awaited<ReturnType<typeof startSimulatorRig>>;
@@ -42,9 +38,6 @@ const refundOf = (intentRef: string, amount = 100n): RefundOrder => ({
 const fault = (members: object) => it.rig.call("PUT", "/test/faults", members);
 const create = (wanted: IntentOrder, key: string) => it.connector.createIntent(it.account, wanted, key);
 const find = ({ reference, surface }: IntentOrder) => it.connector.findIntent(it.account, { reference, surface });
-
-/** The code of a rejection, else the answer's kind. */
-const refusal = <T>(answer: ProcessorAnswer<T>) => (answer.kind === "declined" ? answer.code : answer.kind);
 
 test("whatever the processor does with a call, an answer that is not its own last word is unknown", async () => {
   for (const [kind, isDone] of [
@@ -83,77 +76,6 @@ test("a refund whose work outlives a 500 is unknown under its key for good, and 
   assert.equal((await it.connector.createRefund(it.account, wanted, key)).kind, "unknown");
   await eventually("the refund", async () => (await it.connector.findRefund(it.account, wanted)).kind === "succeeded");
   assert.equal((await it.connector.createRefund(it.account, wanted, key)).kind, "unknown", "the stored 500");
-});
-
-test("a status alone proves nothing: of commands only rejected credentials mean that nothing was done", async () => {
-  const json = (code: string) => JSON.stringify({ error: { type: "invalid_request", code, message: "No." } });
-  const html = "<html><body>No.</body></html>";
-  for (const [status, body, command, question] of [
-    [301, html, "unknown", "unknown"],
-    [400, html, "unknown", "unknown"],
-    [403, html, "unknown", "unknown"],
-    [404, html, "unknown", "unknown"],
-    [408, json("timeout"), "unknown", "unknown"],
-    [409, json("idempotency_key_in_use"), "unknown", "unknown"],
-    [425, json("too_early"), "unknown", "unknown"],
-    [429, json("rate_limited"), "unknown", "unknown"],
-    [500, json("internal_error"), "unknown", "unknown"],
-    [502, html, "unknown", "unknown"],
-    [503, json("processor_unavailable"), "unknown", "unknown"],
-    [504, html, "unknown", "unknown"],
-    [200, html, "unknown", "unknown"],
-    [400, json("idempotency_key_reused"), "unknown", "unknown"],
-    [401, json("unauthorized"), "not_sent", "unknown"],
-    [404, json("unknown_url"), "refused", "unknown"],
-    [404, json("resource_missing"), "refused", "not_found"],
-    [400, json("parameter_invalid"), "refused", "unknown"],
-  ] as const) {
-    await answering(status, body, async (connector) => {
-      const account = simulatorAccount();
-      const label = `${status} ${body}`;
-      assert.equal(refusal(await connector.createIntent(account, order(), "k")), command, label);
-      assert.equal(refusal(await connector.createRefund(account, refundOf("pi_1"), "k")), command, label);
-      assert.equal(refusal(await connector.cancelIntent(account, "pi_1", "release")), command, label);
-      assert.equal(refusal(await connector.retrieveIntent(account, "pi_1")), question, label);
-      // A 404 for a list does not prove that an object is absent.
-      assert.equal((await connector.findIntent(account, order())).kind, "unknown", label);
-      assert.equal((await connector.findRefund(account, refundOf("pi_1"))).kind, "unknown", label);
-    });
-  }
-});
-
-test("a connection that was refused is a command that was not sent, one that breaks after the first byte is unknown", async () => {
-  assert.equal((await it.unreachable.createIntent(it.account, order(), "k")).kind, "not_sent");
-  assert.equal((await it.unreachable.createRefund(it.account, refundOf("pi_1"), "k")).kind, "not_sent");
-  assert.equal((await it.unreachable.retrieveIntent(it.account, "pi_1")).kind, "unknown");
-  assert.equal(it.unreachable.processorTime(), undefined);
-  const { id } = await it.rig.paidIntent();
-  await fault({ target: "api.*", kind: "cut", count: 3 });
-  const wanted = refundOf(id);
-  assert.equal((await it.connector.createRefund(it.account, wanted, newId("operation"))).kind, "unknown");
-  assert.equal((await it.connector.retrieveIntent(it.account, id)).kind, "unknown");
-  assert.equal((await it.connector.findRefund(it.account, wanted)).kind, "unknown");
-  assert.equal(valueIn(await it.connector.findRefund(it.account, wanted)).amount, 100n);
-});
-
-test("a permanently rejected refund has the port's code", async () => {
-  const refund = async (ref: string, amount?: bigint) =>
-    refusal(await it.connector.createRefund(it.account, refundOf(ref, amount), newId("operation")));
-  const { id } = await it.rig.paidIntent();
-  assert.equal(await refund(id, 1_051n), "amount_too_large");
-  assert.equal(await refund((await it.rig.intent()).id), "not_refundable");
-  await it.rig.call("POST", `/test/intents/${id}/refunds`, { amount: 1_050 });
-  assert.equal(await refund(id), "not_refundable", "fully refunded");
-  const disputed = await it.rig.paidIntent();
-  await it.rig.call("POST", `/test/intents/${disputed.id}/disputes`, {});
-  assert.equal(await refund(disputed.id), "not_refundable", "disputed");
-  assert.equal(await refund("pi_unknown"), "refused");
-});
-
-test("a key that was used for another order is no refusal: the first order may have been carried out", async () => {
-  const [wanted, key] = [order(), newId("operation")];
-  valueIn(await create(wanted, key));
-  assert.equal((await create({ ...wanted, amount: 1n }, key)).kind, "unknown");
 });
 
 test("an intent that the processor lost is not found, with the processor's own time", async () => {
@@ -226,39 +148,5 @@ test("a list that is too long for one answer goes on with the next, and has each
   assert.deepEqual(counts, [0, ...amounts]);
   assert.ok(pages.length > 1, "an intent of 100 refunds fills more than a page");
 });
-
-test("an event list that cannot be read to the last entry is unknown", async () => {
-  const foreign = { id: "evt_1", type: "t", account: "acct_other", created_at: "2026-11-22T00:00:00.000Z", data: {} };
-  for (const body of [{ data: [foreign], next: null }, { data: [] }, {}]) {
-    await answering(200, JSON.stringify(body), async (connector) => {
-      const answer = await connector.readEvents?.(simulatorAccount(), new Date(0), "");
-      assert.equal(answer?.kind, "unknown");
-    });
-  }
-});
-
-/** Runs against what answers every call in the same way. */
-async function answering(
-  status: number,
-  body: string,
-  run: (connector: ReturnType<typeof simulatorConnector>) => Promise<void>,
-): Promise<void> {
-  const server = createServer((_request, reply: ServerResponse) => {
-    reply.writeHead(status, { "content-type": body.startsWith("{") ? "application/json" : "text/html" }).end(body);
-  });
-  server.listen(0, "127.0.0.1");
-  await once(server, "listening");
-  const address = server.address();
-  const origin = `http://127.0.0.1:${typeof address === "object" && address ? address.port : 0}`;
-  const connector = simulatorConnector(origin, origin, 2_000, 60);
-  try {
-    await run(connector);
-  } finally {
-    await connector.close();
-    server.closeAllConnections();
-    server.close();
-    await once(server, "close");
-  }
-}
 
 test.run();

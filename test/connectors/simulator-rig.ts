@@ -31,7 +31,7 @@ export async function startSimulatorRig() {
   };
 }
 
-export function simulatorAccount(): ProcessorAccount {
+function simulatorAccount(): ProcessorAccount {
   return {
     id: newId("connector"),
     merchantId: newId("merchant"),

@@ -1,14 +1,11 @@
 // The Stripe connector against the fake of its API: what only Stripe has. Errors as the five answers, attempts without
-// a charge, refunds and disputes, Stripe's own page, webhooks during a roll.
+// a charge, refunds, Stripe's own page.
 import assert from "node:assert/strict";
-import { Failure } from "#platform/values/failure.ts";
 import { newId } from "#platform/values/id.ts";
 import { Environment } from "#proto/merchant/v1/merchant_pb.ts";
 import type { ProcessorAnswer } from "../../services/payments/connectors/connector.ts";
-import { signEvent } from "../harness/stripe/fake-stripe.ts";
 import { type StripeFault, stripeFaults } from "../harness/stripe/stripe-faults.ts";
 import { findMisfits, parseForm } from "../harness/stripe/stripe-form.ts";
-import type { Json } from "../harness/stripe/stripe-records.ts";
 import { suite } from "../harness/suite.ts";
 import { kinds, valueIn } from "./contract.ts";
 import { credentials, type StripeRig, StripeShop, startStripeRig } from "./stripe-rig.ts";
@@ -27,7 +24,6 @@ const create = shop.create.bind(shop);
 const created = shop.created.bind(shop);
 const read = shop.read.bind(shop);
 const refund = shop.refund.bind(shop);
-const key = () => newId("operation");
 /** The outcome of a command that meets one fault. */
 async function struck<T>(fault: StripeFault, send: () => Promise<ProcessorAnswer<T>>): Promise<ProcessorAnswer<T>> {
   const commands = () => rig.fake.requests.filter(({ method }) => method === "POST").length;
@@ -45,24 +41,6 @@ test("an answer without an outcome is unknown, whatever Stripe had done", async 
     const report = await shop.paid();
     assert.equal((await struck(fault, () => refund(report, 100n))).kind, "unknown", `a refund, ${fault}`);
   }
-});
-
-test("credentials that Stripe refuses are a call that surely did nothing, and an unknown answer to a question", async () => {
-  for (const fault of ["401", "403"] as const) {
-    assert.equal((await struck(fault, () => create())).kind, "not_sent", fault);
-    rig.fake.failNext("GET", /payment_intents\/pi_/, fault);
-    assert.equal((await rig.connector.retrieveIntent(rig.account, "pi_1")).kind, "unknown", fault);
-  }
-});
-
-test("a stored fault is repeated under its key, and another order under a key is never made", async () => {
-  const [wanted, spent] = [order(), key()];
-  rig.fake.failNext("POST", /payment_intents$/, "500");
-  for (let i = 0; i < 2; i++) assert.equal((await create(wanted, spent)).kind, "unknown", "the same 500 again");
-  valueIn(await create(wanted, key()));
-  const used = key();
-  valueIn(await create(order(), used));
-  assert.equal((await create(order(), used)).kind, "unknown");
 });
 
 test("an amount or return address that Stripe rejects is declined before anything is sent", async () => {
@@ -137,30 +115,6 @@ test("refunds: pending ones, ones that fail later, the dashboard's, and more tha
   assert.deepEqual([all.length, all.filter(({ reference }) => reference === "").length], [13, 12]);
 });
 
-test("disputes have the contract's statuses, and the day until which evidence is taken", async () => {
-  const { report } = await created();
-  rig.stripe.pay(report.ref);
-  const { id } = rig.stripe.dispute(report.ref, "warning_needs_response");
-  const statuses = {
-    warning_under_review: "warning_under_review",
-    needs_response: "needs_response",
-    under_review: "under_review",
-    lost: "lost",
-    appeal_under_review: "lost",
-    won: "won",
-    prevented: "warning_closed",
-  };
-  for (const [stripe, ours] of Object.entries(statuses)) {
-    rig.stripe.moveDispute(id, stripe);
-    const [dispute] = (await read(report.ref)).disputes;
-    assert.equal(dispute?.status, ours, stripe);
-    assert.ok(dispute?.evidenceDueAt && dispute.evidenceDueAt > dispute.openedAt);
-  }
-  rig.stripe.moveDispute(id, "needs_response");
-  const answer = await refund(report, 100n);
-  assert.equal(answer.kind === "declined" && answer.code, "not_refundable");
-});
-
 test("Stripe's own page: declined, paid, reported by its intent's events, refunded, all under the page's reference", async () => {
   const { report } = await created({ surface: "redirect", description: "Order 7" });
   assert.match(report.ref, /^cs_test_/);
@@ -211,68 +165,6 @@ test("an expired page is reported as ended only, is found as such, and is replac
   const { id } = rig.stripe.payOnPage(renewed.report.ref);
   const paid = await read(id);
   assert.deepEqual([paid.ref, kinds(paid)], [renewed.report.ref, ["attempt_succeeded"]]);
-});
-
-const eventOf = (type: string, object: Json, members: Json = {}) => ({
-  id: rig.stripe.newId("evt"),
-  object: "event",
-  type,
-  livemode: false,
-  created: rig.stripe.now(),
-  data: { object },
-  ...members,
-});
-const receive = (event: Json, account = rig.account, secret: string = credentials.webhook_secret) => {
-  const { body, header } = signEvent(event, secret);
-  return rig.connector.readEvent(account, Buffer.from(body), { "stripe-signature": header });
-};
-
-test("during a roll each of several secrets is accepted, and no other", () => {
-  const event = eventOf("payment_intent.succeeded", { object: "payment_intent", id: "pi_1", metadata: {} });
-  const rolling = { ...rig.account, credentials: { ...credentials, webhook_secret: "whsec_new,whsec_old" } };
-  for (const secret of ["whsec_new", "whsec_old"]) assert.equal(receive(event, rolling, secret).id, event.id);
-  assert.throws(
-    () => receive(event, rolling, "whsec_other"),
-    (error) => error instanceof Failure && error.reason === "UNAUTHORIZED",
-  );
-});
-
-test("an event with news about a possible intent of ours names the intent to fetch", () => {
-  const ours = { tollbooth_payment: newId("payment") };
-  const intentToFetch = (type: string, object: Json) => {
-    const { intentRef, isUnclaimed } = receive(eventOf(type, object));
-    return isUnclaimed ? `${intentRef} if we know it` : intentRef;
-  };
-  assert.equal(
-    intentToFetch("payment_intent.canceled", { object: "payment_intent", id: "pi_1", metadata: ours }),
-    "pi_1",
-  );
-  assert.equal(
-    intentToFetch("payment_intent.canceled", { object: "payment_intent", id: "pi_2", metadata: {} }),
-    "pi_2 if we know it",
-  );
-  assert.equal(
-    intentToFetch("checkout.session.expired", { object: "checkout.session", id: "cs_1", metadata: ours }),
-    "cs_1",
-  );
-  assert.equal(
-    intentToFetch("charge.dispute.created", { object: "dispute", id: "du_1", payment_intent: "pi_3" }),
-    "pi_3",
-  );
-  assert.equal(
-    intentToFetch("refund.failed", { object: "refund", id: "re_1", payment_intent: null, metadata: {} }),
-    "",
-  );
-  assert.equal(intentToFetch("payment_intent.created", { object: "payment_intent", id: "pi_1", metadata: ours }), "");
-  assert.equal(receive(eventOf("invoice.paid", { object: "invoice", id: "in_1" })).intentRef, "");
-});
-
-test("an event of the other environment, and a signed body that is no event, are invalid", () => {
-  const object = { object: "payment_intent", id: "pi_1", metadata: {} };
-  const invalid = (error: unknown) => error instanceof Failure && error.reason === "INVALID_BODY";
-  assert.throws(() => receive(eventOf("payment_intent.succeeded", object, { livemode: true })), invalid);
-  assert.throws(() => receive({ id: "evt_1" }), invalid);
-  assert.throws(() => receive({ object: "v2.core.event", id: "evt_1" }), invalid);
 });
 
 test("keys of the other environment are rejected by their form, without a call", () => {

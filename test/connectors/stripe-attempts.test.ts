@@ -66,32 +66,6 @@ test("one payment method that fails its challenge three times is three failed at
   isAscending(facts);
 });
 
-test("a challenge after failed ones is an attempt of its own, and never shown as failed while it is open", async () => {
-  const { report } = await shop.created();
-  const method = failChallenge(report.ref);
-  rig.stripe.pay(report.ref, method);
-  const { facts } = await shop.read(report.ref);
-  assert.deepEqual(refs(facts), [`attempt_failed ${report.ref}/1`, `action_required ${report.ref}/2`]);
-  isAscending(facts);
-});
-
-test("failed challenges and declined charges stand in the order in which they happened, within one second too", async () => {
-  const { report } = await shop.created();
-  const [first, other] = await Promise.all([shop.created(), shop.created()]);
-  failChallenge(report.ref);
-  rig.stripe.pay(report.ref, "pm_card_chargeDeclined");
-  for (const { report: theirs } of [first, other]) failChallenge(theirs.ref);
-  failChallenge(report.ref);
-  const { facts } = await shop.read(report.ref);
-  const charge = [...rig.stripe.charges.keys()].at(0);
-  assert.deepEqual(refs(facts), [
-    `attempt_failed ${report.ref}/1`,
-    `attempt_failed ${charge}`,
-    `attempt_failed ${report.ref}/2`,
-  ]);
-  isAscending(facts);
-});
-
 test("a failed challenge is found by its event after a later decline or payment", async () => {
   for (const card of ["pm_card_chargeDeclined", "pm_card_visa"]) {
     const { report } = await shop.created();
@@ -127,32 +101,6 @@ test("two failed challenges and a decline within one second are three attempts a
     see(facts);
   }
   assert.equal(seen.size, 3);
-});
-
-test("times of attempts are Stripe's, however long ago, and with whatever clock", async () => {
-  rig.fake.clockOffsetMs = 7_200_000;
-  const { report } = await shop.created();
-  const [began, ended] = [rig.stripe.now() - 600, rig.stripe.now() - 300];
-  rig.stripe.intent(report.ref).created = began;
-  const method = rig.stripe.asOf(began, () => failChallenge(report.ref));
-  rig.stripe.asOf(ended, () => failChallenge(report.ref, method));
-  const { facts } = await shop.read(report.ref);
-  const times = facts.map((fact) => fact.kind === "attempt_failed" && fact.at.getTime() / 1_000);
-  assert.deepEqual(times, [began, ended]);
-});
-
-test("a failed challenge is one attempt while Stripe's event list lags, is down, or is closed to the key", async () => {
-  const { report } = await shop.created();
-  rig.stripe.lagMs = 600_000;
-  failChallenge(report.ref);
-  const one = [`attempt_failed ${report.ref}/1`];
-  assert.deepEqual(refs((await shop.read(report.ref)).facts), one);
-  rig.stripe.lagMs = 0;
-  for (const fault of ["503", "403", "cut"] as const) {
-    rig.fake.failNext("GET", /events$/, fault);
-    assert.deepEqual(refs((await shop.read(report.ref)).facts), one, fault);
-  }
-  assert.deepEqual(refs((await shop.read(report.ref)).facts), one);
 });
 
 test("a debit that is returned after it had succeeded is the failure of that attempt, when it was returned and why", async () => {

@@ -62,23 +62,6 @@ test("a dispute that is won or was withdrawn twice is one line, as it is now", a
   );
 });
 
-test("several disputes of one payment are a line each", async () => {
-  const { ref } = await shop.paid();
-  const disputes = [rig.stripe.dispute(ref, "needs_response", 400), rig.stripe.dispute(ref, "lost", 600)];
-  const lines = only(await today(), "dispute");
-  assert.deepEqual(lines.map((line) => line.ref).toSorted(), disputes.map(({ id }) => id).toSorted());
-});
-
-test("a line has the amount and the currency of its object, not of the balance that it moved", async () => {
-  const report = await shop.paid({ amount: 500n, currency: "JPY" });
-  assert.equal(valueIn(await shop.refund(report, 200n)).amount, 200n);
-  const lines = await today();
-  assert.deepEqual(lines.map(({ object, amount, currency }) => [object, amount, currency]).toSorted(), [
-    ["payment", 500n, "JPY"],
-    ["refund", 200n, "JPY"],
-  ]);
-});
-
 test("fees, payouts and what others take on the account are passed over, also where they fill a page", async () => {
   const report = await shop.paid();
   for (let i = 0; i < 120; i++) rig.stripe.moveBalance(i % 2 ? "stripe_fee" : "payout", i % 2 ? null : "po_1");

@@ -108,18 +108,6 @@ test("drop_once: an event is lost once and arrives with the retry", async () => 
   });
 });
 
-test("hold: nothing arrives until the switches are off", async () => {
-  await fault({ kind: "hold", account: "acct_test" });
-  const { id } = await rig.paidIntent();
-  await eventually("it to be held", async () => {
-    const { body } = await rig.call<{ data: { is_held: boolean }[] }>("GET", `/test/events?intent=${id}`);
-    return body.data[0]?.is_held;
-  });
-  assert.is(of(id).length, 0);
-  await rig.call("DELETE", "/test/faults");
-  await eventually("the event", () => of(id).length === 1);
-});
-
 test("reorder: events of one window arrive newest first", async () => {
   const { id } = await rig.paidIntent();
   await eventually("the payment", () => of(id).length === 1);

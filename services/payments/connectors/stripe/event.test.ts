@@ -44,6 +44,8 @@ const body = JSON.stringify(event(paid));
 test("accepts an event only with a signature of the account's secrets over its exact bytes", () => {
   assert.equal(outcome(body, sign(body)), "pi_1");
   assert.equal(outcome(body, sign(body, "whsec_2")), "UNAUTHORIZED", "another secret");
+  const rolling = account("whsec_1,whsec_2");
+  for (const secret of ["whsec_1", "whsec_2"]) assert.equal(outcome(body, sign(body, secret), rolling), "pi_1");
   assert.equal(outcome(body.replace("pi_1", "pi_2"), sign(body)), "UNAUTHORIZED", "other bytes");
   const forged = sign(body).replace(/^t=\d+/, `t=${nowSeconds() - 1}`);
   for (const header of [undefined, "", "v1=", forged]) assert.equal(outcome(body, header), "UNAUTHORIZED", header);
@@ -53,6 +55,13 @@ test("rejects a signature older than five minutes", () => {
   assert.equal(outcome(body, sign(body, "whsec_1", nowSeconds() - 240)), "pi_1");
   for (const seconds of [310, 86_400, 365 * 86_400]) {
     assert.equal(outcome(body, sign(body, "whsec_1", nowSeconds() - seconds)), "UNAUTHORIZED", `${seconds} s`);
+  }
+});
+
+test("an event of the other environment, and a signed body that is no event, are invalid", () => {
+  for (const sent of [event(paid, { livemode: true }), { id: "evt_1" }, { object: "v2.core.event", id: "evt_1" }]) {
+    const text = JSON.stringify(sent);
+    assert.equal(outcome(text, sign(text)), "INVALID_BODY", text);
   }
 });
 
