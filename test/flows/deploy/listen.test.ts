@@ -144,15 +144,6 @@ test("wrong arguments and a missing stack end in one clear line", async () => {
   assert.deepEqual(await endpoints(), []);
 });
 
-test("an unknown type is named with the known types, and nothing is registered", async () => {
-  const before = (await endpoints()).length;
-  const listener = run("listen.ts", ["--forward-to", "http://localhost:1", "--events", "payment.succeeded,nonsense"]);
-  assert.equal(await listener.ended, 2);
-  assert.match(listener.output(), /^--events: there is no type nonsense \(did you mean \S+\)\n/);
-  assert.match(listener.output(), /known types: .*checkout_session\.expired.*payment\.succeeded/);
-  assert.equal((await endpoints()).length, before);
-});
-
 test("an API refusal is printed with its fields", async () => {
   const client = await openStack({ STATE_DIR: stateDir });
   const refused = client.call("POST", path, { url: "http://localhost/hook", event_types: [] });

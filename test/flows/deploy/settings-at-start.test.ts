@@ -113,29 +113,6 @@ test("an expired or untrusted server certificate ends the start with one line th
   await front.close();
 });
 
-test("a process whose database's certificate has expired reports it once at startup, without a stack", async () => {
-  const { url } = await freshDatabase();
-  const front = await TlsFront.open(Number(new URL(url).port), ended);
-  const path = join(await tempDir("process"), "process.ts");
-  const at = (file: string) => JSON.stringify(join(root, "services/platform", file));
-  await writeFile(
-    path,
-    `import { runProcess } from ${at("process/process.ts")};
-     import { Database } from ${at("database/database.ts")};
-     import { createLog } from ${at("telemetry/log.ts")};
-     import { awaitSchema } from ${at("database/migrate.ts")};
-     await runProcess("starting", () => ({}), async () => {
-       const log = createLog("starting", "info");
-       await awaitSchema(await Database.open({ url: process.env.URL, name: "test", log }), "checkout", log);
-     });`,
-  );
-  const { code, lines } = await run(path, { URL: front.url(url, await authorityFile(authority)) });
-  assert.equal(code, 1);
-  assert.equal(lines.length, 1, lines.join("\n"));
-  assert.match(lines[0] ?? "", /^starting: DATABASE_URL leads to a server whose certificate has expired/);
-  await front.close();
-});
-
 test("a certificate that expires at run time is logged once, and calls are SERVICE_UNAVAILABLE until it is renewed", async () => {
   const { url } = await freshDatabase();
   const front = await TlsFront.open(Number(new URL(url).port), current);

@@ -112,67 +112,11 @@ async function authorizedPayment(card: string = cards.succeeds): Promise<{ sessi
   return { session, id: confirmed.text("payment_id") };
 }
 
-test("a partial capture releases the rest, and no more than the captured part can be refunded", async () => {
-  const { session, id } = await authorizedPayment();
-  await waitForWebhook("payment.succeeded", id, "succeeded");
-  const held = await payment(id);
-  assert.deepEqual(
-    [held.text("status"), held.at("captured_at"), held.number("net_amount")],
-    ["succeeded", undefined, 0],
-  );
-  assert.ok(Date.parse(held.text("capture_before")) > Date.parse(held.text("authorized_at")) + 6 * 86_400_000);
-  const refund = (body: unknown) => merchant.api.post(`/v1/payments/${id}/refunds`, body);
-  assert.equal((await refund({})).expect(422).text("error.code"), "not_refundable");
-  const capture = (body: unknown) => merchant.api.post(`/v1/payments/${id}/capture`, body);
-  assert.equal((await capture({ amount: 1051 })).expect(422).text("error.code"), "amount_too_large");
-  const captured = (await capture({ amount: 400 })).expect(200);
-  assert.deepEqual([captured.number("captured_amount"), captured.at("capture_before")], [400, undefined]);
-  assert.equal(captured.number("net_amount"), 400 - captured.number("fee_amount"));
-  await waitForWebhook("authorization.captured", id, "succeeded");
-  assert.equal((await capture({})).expect(422).text("error.code"), "not_capturable");
-  assert.equal((await merchant.api.post(`/v1/payments/${id}/cancel`)).expect(422).text("error.code"), "not_cancelable");
-  assert.equal((await refund({ amount: 401 })).expect(422).text("error.code"), "amount_too_large");
-  (await refund({ amount: 400 })).expect(201);
-  assert.equal((await resolve(session)).text("status"), "completed");
-});
-
-test("a canceled authorization is announced, costs nothing, and its session stays completed", async () => {
-  const { session, id } = await authorizedPayment();
-  const canceled = (await merchant.api.post(`/v1/payments/${id}/cancel`)).expect(200);
-  assert.deepEqual(
-    [canceled.text("status"), canceled.number("fee_amount"), canceled.at("failure")],
-    ["canceled", 0, undefined],
-  );
-  await waitForWebhook("authorization.canceled", id, "canceled");
-  const again = (await merchant.api.post(`/v1/payments/${id}/cancel`)).expect(200);
-  assert.deepEqual(again.body, canceled.body, "a canceled payment is answered as it is");
-  assert.equal(
-    (await merchant.api.post(`/v1/payments/${id}/capture`)).expect(422).text("error.code"),
-    "not_capturable",
-  );
-  await eventually(
-    "the session to follow it",
-    async () => (await resolve(session)).at("payment_status") === "canceled",
-  );
-  const seen = await resolve(session);
-  assert.deepEqual([seen.text("status"), seen.text("payment_id")], ["completed", id]);
-});
-
 test("an uncaptured authorization expires, with a failure code", async () => {
   const { id } = await authorizedPayment(cards.lapses);
   await waitForWebhook("authorization.expired", id, "canceled");
   const ended = await payment(id);
   assert.deepEqual([ended.text("status"), ended.text("failure.code")], ["canceled", "expired"]);
-});
-
-test("a declined card leaves the session open for another try", async () => {
-  const session = await newSession();
-  await pay(session.text("render.frame_url"), cards.declined);
-  const declined = (await confirm(session)).expect(200);
-  assert.deepEqual([declined.text("status"), declined.text("payment_status")], ["open", "failed"]);
-  await waitForWebhook("payment.failed", declined.text("payment_id"), "failed");
-  await pay(session.text("render.frame_url"));
-  assert.equal((await confirm(session)).text("status"), "completed");
 });
 
 test("a passed 3-D Secure challenge pays", async () => {
@@ -189,15 +133,6 @@ test("a passed 3-D Secure challenge pays", async () => {
 test("a session completes by the processor's webhook when the buyer never returns", async () => {
   const session = await newSession();
   await pay(session.text("render.frame_url"));
-  await eventually("the session to complete", async () => (await resolve(session)).at("status") === "completed");
-});
-
-test("an asynchronous payment is processing until the processor settles it", async () => {
-  const session = await newSession();
-  await pay(session.text("render.frame_url"), cards.asynchronous);
-  const early = await confirm(session);
-  assert.ok(["processing", "completed"].includes(early.text("status")));
-  await waitForWebhook("payment.succeeded", early.text("payment_id"), "succeeded");
   await eventually("the session to complete", async () => (await resolve(session)).at("status") === "completed");
 });
 
