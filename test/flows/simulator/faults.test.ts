@@ -1,5 +1,5 @@
-// The simulator's fault switches on API calls, and its behaviour without a database. What each fault means to a connector
-// is in test/connectors/simulator-answers.test.ts.
+// The simulator's fault switches on API calls, and its behaviour without a database. A connector's conclusions from the
+// faults are in test/connectors/simulator-answers.test.ts.
 import * as assert from "uvu/assert";
 import { openLink } from "../../chaos/link.ts";
 import { eventually } from "../../harness/eventually.ts";

@@ -1,5 +1,5 @@
-// The simulator's mishaps: failed refunds and changed disputes in the statement, and forgotten keys. Returned debits and
-// lost intents are in test/connectors/simulator-answers.test.ts.
+// The simulator's mishaps: failed refunds and changed disputes in the statement, and forgotten keys. Returned debits
+// and lost intents are in test/connectors/simulator-answers.test.ts.
 import * as assert from "uvu/assert";
 import { eventually } from "../../harness/eventually.ts";
 import { fixture, suite } from "../../harness/suite.ts";
