@@ -1,5 +1,5 @@
 // Publishes the outbox's rows at least once, in row order as far as commits allow, without ever giving up a row.
-import { type EventLoopUtilization, performance } from "node:perf_hooks";
+import { performance } from "node:perf_hooks";
 import { setTimeout as pause } from "node:timers/promises";
 import type { Registry } from "prom-client";
 import type { Database } from "#platform/database/database.ts";
@@ -15,6 +15,11 @@ import { StreamCut, StreamWatch } from "./stream-watch.ts";
 const batchMax = 500;
 // Events invalidate other processes' caches, so recovery after an outage is fast.
 const failurePauseMsMax = 500;
+// A round of one event costs five times as much per event as a round of ten. A process that is busy for more than half
+// of a sample spends a quarter of its time on rounds, at most 25 ms apart; otherwise events leave at once.
+const [busyAbove, busyShare, gatherMsMax] = [0.5, 1 / 4, 25];
+// Over a shorter time one long task makes an idle process look busy.
+const sampleMs = 250;
 
 /**
  * One round: reads unpublished rows, publishes them, waits for every acknowledgement and stores their positions.
@@ -67,11 +72,13 @@ export function outboxJobs(
   },
 ): readonly JobContext[] {
   const watch = new StreamWatch({ db, bus, source: outbox.source, ...options });
-  const pace = new RelayPace();
+  let sampled = performance.eventLoopUtilization();
+  let isBusy = false;
+  let nextAt = 0;
   const relay = async () => {
     // Without a broker nothing is sent, so old rounds do not delay the first round after a reconnect.
     if (!bus.connected) return false;
-    const waitMs = pace.waitMs(performance.now());
+    const waitMs = nextAt - performance.now();
     if (waitMs > 0) await pause(waitMs);
     if (options.mayPublish && !(await options.mayPublish())) return false;
     const startedAt = performance.now();
@@ -81,7 +88,13 @@ export function outboxJobs(
       await watch.checkAfter(error);
       throw error;
     } finally {
-      pace.ended(startedAt, performance.now());
+      const now = performance.now();
+      const since = performance.eventLoopUtilization(sampled);
+      if (since.active + since.idle >= sampleMs) {
+        isBusy = since.utilization > busyAbove;
+        sampled = performance.eventLoopUtilization();
+      }
+      nextAt = isBusy ? startedAt + Math.min(gatherMsMax, (now - startedAt) / busyShare) : now;
     }
   };
   return [
@@ -89,47 +102,4 @@ export function outboxJobs(
     watch.job,
     { name: "sweep-outbox", everyMs: 600_000, runOnce: () => sweepOutbox(db) },
   ];
-}
-
-// Paces relay rounds. A round of one event costs five times as much per event as a round of ten, so events gather while
-// the process is busy and leave at once otherwise.
-
-// Share of time for rounds while the process is busy.
-const busyShare = 1 / 4;
-const gatherMsMax = 25;
-// A process that idles more than half of the time has capacity.
-const busyAbove = 0.5;
-// Over a shorter time one long task makes an idle process look busy.
-const sampleMs = 250;
-
-export class RelayPace {
-  readonly #sinceStart: () => EventLoopUtilization;
-  #last: EventLoopUtilization;
-  #isBusy = false;
-  #nextAt = Number.NEGATIVE_INFINITY;
-
-  constructor(sinceStart: () => EventLoopUtilization = performance.eventLoopUtilization) {
-    this.#sinceStart = sinceStart;
-    this.#last = sinceStart();
-  }
-
-  /** Milliseconds until the next round may begin; 0 for now. @param now monotonic milliseconds */
-  waitMs(now: number): number {
-    return Math.max(0, this.#nextAt - now);
-  }
-
-  /** @param startedAt and `now` are monotonic milliseconds */
-  ended(startedAt: number, now: number): void {
-    this.#sample();
-    this.#nextAt = this.#isBusy ? startedAt + Math.min(gatherMsMax, (now - startedAt) / busyShare) : now;
-  }
-
-  #sample(): void {
-    const seen = this.#sinceStart();
-    const active = seen.active - this.#last.active;
-    const whole = active + seen.idle - this.#last.idle;
-    if (whole < sampleMs) return;
-    this.#isBusy = active / whole > busyAbove;
-    this.#last = seen;
-  }
 }
