@@ -38,11 +38,10 @@ export class WriteWatch {
 
   /** Allocates some space and releases it. A row in an existing page would prove nothing. */
   async #hasRoom(): Promise<boolean> {
-    const client = await this.#pool.connect();
     try {
-      await client.query("begin");
-      await client.query("create temp table room (filler text) on commit drop");
-      await client.query("insert into room select repeat('x', 1900) from generate_series(1, 100)");
+      // Without `begin` both statements are one transaction, which also ends when it fails.
+      await this.#pool.query(`create temp table room (filler text) on commit drop;
+        insert into room select repeat('x', 1900) from generate_series(1, 100)`);
       return true;
     } catch (error) {
       const code = errorCode(error);
@@ -50,24 +49,16 @@ export class WriteWatch {
       if (code === notAllowed) return true;
       if (code === diskFull) return false;
       throw error;
-    } finally {
-      const isBroken = await client.query("rollback").then(
-        () => false,
-        () => true,
-      );
-      client.release(isBroken);
     }
   }
 }
-
-// Calls back when the server refuses a statement on any of the pool's connections.
 
 /** A member of pg's connection that its types omit. */
 interface Wire {
   readonly connection: EventEmitter;
 }
 
-/** @param code SQLSTATE */
+/** Calls back when the server refuses a statement on any of the pool's connections. @param code SQLSTATE */
 export function whenRefused(pool: pg.Pool, code: string, notify: () => void): void {
   pool.on("connect", (client) => {
     (client as unknown as Wire).connection.on("errorMessage", (refusal: { code?: string }) => {
