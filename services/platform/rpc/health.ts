@@ -1,7 +1,7 @@
 // grpc.health.v1: SERVING while the process can do its main job, NOT_SERVING when a dependency is unavailable or it
 // drains. Readiness differs (RpcServer.ready): a process that can only read still answers reads. Checks need no token,
 // so their cost must not grow with their number.
-import { EventEmitter } from "node:events";
+import { setTimeout as pause } from "node:timers/promises";
 import type { DescService } from "@bufbuild/protobuf";
 import { Code, ConnectError, type ConnectRouter } from "@connectrpc/connect";
 import { Health, HealthCheckResponse_ServingStatus as Status } from "#proto/grpc/health/v1/health_pb.ts";
@@ -16,8 +16,7 @@ const watchersMax = 1_000;
 export class HealthState {
   readonly #names: ReadonlySet<string>;
   readonly #works: () => Promise<boolean>;
-  readonly #events = new EventEmitter().setMaxListeners(0);
-  #draining = false;
+  readonly #draining = new AbortController();
   #watchers = 0;
   #requests: Promise<boolean> | undefined;
 
@@ -28,8 +27,7 @@ export class HealthState {
   }
 
   shutdown(): void {
-    this.#draining = true;
-    this.#events.emit("drain");
+    this.#draining.abort();
   }
 
   readonly routes = (router: ConnectRouter): void => {
@@ -43,8 +41,8 @@ export class HealthState {
   };
 
   async #status(): Promise<Status> {
-    const works = !this.#draining && (await this.#sharedAnswer());
-    return works && !this.#draining ? Status.SERVING : Status.NOT_SERVING;
+    const works = !this.#draining.signal.aborted && (await this.#sharedAnswer());
+    return works && !this.#draining.signal.aborted ? Status.SERVING : Status.NOT_SERVING;
   }
 
   /** At most one check is active: a hanging dependency blocks one connection of the process, not all. */
@@ -55,33 +53,20 @@ export class HealthState {
     return this.#requests;
   }
 
-  async *#watch(service: string, signal: AbortSignal): AsyncGenerator<{ status: Status }> {
+  async *#watch(service: string, ended: AbortSignal): AsyncGenerator<{ status: Status }> {
     if (this.#watchers >= watchersMax) throw new ConnectError("too many watchers", Code.ResourceExhausted);
     this.#watchers += 1;
+    const changed = AbortSignal.any([ended, this.#draining.signal]);
     try {
-      for (let last: Status | undefined; !signal.aborted; await this.#pause(signal)) {
+      for (let last: Status | undefined; !ended.aborted; ) {
         const now = this.#names.has(service) ? await this.#status() : Status.SERVICE_UNKNOWN;
         if (now !== last) yield { status: now };
         last = now;
+        const signal = last === Status.SERVING ? changed : ended;
+        await pause(watchEveryMs, undefined, { signal }).catch(() => {});
       }
     } finally {
       this.#watchers -= 1;
     }
-  }
-
-  /** Until the next check, the drain, or the watcher's end. */
-  async #pause(signal: AbortSignal): Promise<void> {
-    await new Promise<void>((resolve) => {
-      const end = () => {
-        clearTimeout(timer);
-        signal.removeEventListener("abort", end);
-        this.#events.off("drain", end);
-        resolve();
-      };
-      const timer = setTimeout(end, watchEveryMs);
-      signal.addEventListener("abort", end, { once: true });
-      this.#events.once("drain", end);
-      if (signal.aborted) end();
-    });
   }
 }

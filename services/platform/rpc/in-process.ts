@@ -2,7 +2,7 @@
 // validation, deadlines and failures work as over the network.
 import { setTimeout as pause } from "node:timers/promises";
 import type { Drain, Host, Neighbour } from "#platform/process/host.ts";
-import type { Exchange, ExchangedAnswer } from "./transport.ts";
+import { type Exchange, type ExchangedAnswer, unlessEnded } from "./transport.ts";
 import type { UnaryHandler } from "./unary.ts";
 
 // Poll interval while a stopping service waits for its last calls.
@@ -55,11 +55,11 @@ export function openToNeighbours(
 export function inProcessExchange(neighbours: NonNullable<Host["neighbours"]>, name: string): Exchange {
   return {
     send: async ({ path, headers, body }, end) => {
-      end.signal.throwIfAborted();
+      end.throwIfAborted();
       const neighbour = neighbours.get(name);
       // The call has not begun.
       if (neighbour === undefined) throw brokenBy("ECONNREFUSED");
-      return await end.until(neighbour.call(path, headers, body));
+      return await unlessEnded(end, neighbour.call(path, headers, body));
     },
     close: () => {},
   };
