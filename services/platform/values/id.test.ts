@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { suite } from "../../../test/harness/suite.ts";
-import { idFloor, idTimeMs, isId, newId, newSecretId, randomHex } from "./id.ts";
+import { idFloor, idTimeMs, isId, newId, newSecretId } from "./id.ts";
 
 const test = suite("ids");
 
@@ -51,18 +51,6 @@ test("an id belongs to its noun and to nothing else", () => {
   for (const bad of ["", "pay_", `${id}0`, id.toUpperCase(), id.replace("pay_", "pay-"), "pay_\u0000"]) {
     assert.equal(isId("payment", bad), false, bad);
   }
-});
-
-test("returns random bytes once, in the requested number, also across the end of a block", () => {
-  const seen = new Set<string>();
-  for (let i = 0; i < 5_000; i++) {
-    const bytes = 8 + (i % 9);
-    const hex = randomHex(bytes);
-    assert.equal(hex.length, 2 * bytes);
-    assert.match(hex, /^[0-9a-f]+$/);
-    seen.add(hex.slice(0, 16));
-  }
-  assert.equal(seen.size, 5_000);
 });
 
 test.run();

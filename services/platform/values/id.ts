@@ -1,7 +1,7 @@
 // Object ids: a noun's prefix and a ULID of 26 lower-case Crockford base32 characters, so ids sort by creation
 // (docs/contract.md §3). Ids of one process strictly ascend, also within a millisecond. An id is therefore guessable
 // from its neighbours. Its time is at most one second ahead of the database's clock.
-import { randomBytes } from "node:crypto";
+import { randomBytes, randomUUID } from "node:crypto";
 import { clockMs } from "./clock.ts";
 
 /** Prefix of each noun (docs/contract.md §3). Nouns that the contract does not list are internal. */
@@ -56,7 +56,7 @@ export function newId<N extends Exclude<Noun, SecretNoun>>(noun: N, nowMs: numbe
 
 /** A new id that cannot be guessed from another one: 80 random bits, ascending by millisecond only. */
 export function newSecretId<N extends SecretNoun>(noun: N, nowMs: number = clockMs()): Id<N> {
-  return `${prefixes[noun]}_${ulidText(nowMs, BigInt(`0x${randomHex(10)}`))}`;
+  return `${prefixes[noun]}_${ulidText(nowMs, BigInt(`0x${randomBytes(10).toString("hex")}`))}`;
 }
 
 /** How often this process's ids went back because the clock had been ahead. */
@@ -111,20 +111,13 @@ function ulidText(ms: number, random: bigint): string {
   return text;
 }
 
-const blockBytes = 2_048;
-let block = Buffer.alloc(0);
-let used = 0;
-
 /**
- * Random bytes in hexadecimal from a pre-filled block, since asking the system for eight costs as much as for a
- * thousand. For names only; secrets use secrets/vault.ts.
- * @param bytes at most 64
+ * Random hexadecimal digits; six bits are a UUID's and fixed. Node keeps UUIDs ready, and asking for bytes costs a
+ * hundred times as much. For names only; secrets use secrets/vault.ts.
+ * @param bytes at most 16
  */
 export function randomHex(bytes: number): string {
-  if (used + bytes > block.length) {
-    block = randomBytes(blockBytes);
-    used = 0;
-  }
-  used += bytes;
-  return block.toString("hex", used - bytes, used);
+  return randomUUID()
+    .replaceAll("-", "")
+    .slice(0, 2 * bytes);
 }
