@@ -58,25 +58,32 @@ export function startJobs(
   };
 }
 
-class RunningJob {
+/** A job that runs until it stops. Times are monotonic, so a clock step makes no job late. */
+export class RunningJob {
+  readonly name: string;
+  readonly limitMs: number;
   readonly #job: JobContext;
   readonly #log: Log;
   readonly #watch: JobWatch;
   readonly #onHang: () => void;
-  readonly #limitMs: number;
-  readonly #watched: WatchedJob;
   readonly #done: Promise<void>;
   #stopped = false;
   #isWoken = false;
   #endSleep: () => void = () => {};
+  #succeededAt = performance.now();
+  #beganAt: number | undefined;
+  /** Failed runs since the last success. */
+  failures = 0;
 
   constructor(job: JobContext, log: Log, watch: JobWatch, onHang: () => void) {
+    this.name = job.name;
+    this.limitMs = job.limitMs ?? limitMsDefault;
     this.#job = job;
     this.#log = log;
     this.#watch = watch;
     this.#onHang = onHang;
-    this.#limitMs = job.limitMs ?? limitMsDefault;
-    this.#watched = watch.add(job.name, job.everyMs * (1 + jitter), this.#limitMs);
+    watch.failures.inc({ name: job.name }, 0);
+    watch.jobs.add(this);
     job.wake?.listen(() => {
       this.#isWoken = true;
       this.#endSleep();
@@ -88,38 +95,58 @@ class RunningJob {
     this.#stopped = true;
     this.#endSleep();
     await this.#done;
-    this.#watch.remove(this.#watched);
+    this.#watch.jobs.delete(this);
+  }
+
+  /** Time since the job should have succeeded again. */
+  lateMs(): number {
+    return Math.max(0, performance.now() - this.#succeededAt - this.#job.everyMs * (1 + jitter));
+  }
+
+  /** Time since the current run began; 0 when idle. */
+  runningMs(): number {
+    return this.#beganAt === undefined ? 0 : performance.now() - this.#beganAt;
   }
 
   async #loop(): Promise<void> {
-    let failures = 0;
+    const { name, everyMs, failurePauseMsMax = failurePauseMsMaxDefault } = this.#job;
     while (!this.#stopped) {
       this.#isWoken = false;
       try {
-        const more = await this.#watched.run(() => this.#runOnce());
-        if (failures > 0) this.#log.info({ job: this.#job.name }, "job recovered");
-        failures = 0;
-        if (!more) await this.#sleep(this.#job.everyMs * (1 + jitter * (2 * Math.random() - 1)));
+        const more = await this.#runOnce();
+        if (this.failures > 0) this.#log.info({ job: name }, "job recovered");
+        this.failures = 0;
+        if (!more) await this.#sleep(everyMs * (1 + jitter * (2 * Math.random() - 1)));
       } catch (error) {
-        failures += 1;
-        const fields = { err: error, job: this.#job.name, failures };
+        this.failures += 1;
+        this.#watch.failures.inc({ name });
+        const fields = { err: error, job: name, failures: this.failures };
         // Logged at each doubling: a job that fails all day does not fill the log.
-        if (Number.isInteger(Math.log2(failures))) this.#log.warn(fields, "job failed: retrying");
+        if (Number.isInteger(Math.log2(this.failures))) this.#log.warn(fields, "job failed: retrying");
         else this.#log.debug(fields, "job failed again");
-        const pauseMsMax = this.#job.failurePauseMsMax ?? failurePauseMsMaxDefault;
-        await this.#sleep(Math.min(failurePauseMs * 2 ** (failures - 1), pauseMsMax), false);
+        await this.#sleep(Math.min(failurePauseMs * 2 ** (this.failures - 1), failurePauseMsMax), false);
       }
     }
   }
 
   async #runOnce(): Promise<boolean> {
+    const began = performance.now();
+    this.#beganAt = began;
     const watchdog = setTimeout(() => {
-      const fields = { job: this.#job.name, limit_seconds: this.#limitMs / 1_000 };
+      const fields = { job: this.name, limit_seconds: this.limitMs / 1_000 };
       this.#log.error(fields, "job hung: ending the process");
       this.#onHang();
-    }, this.#limitMs);
+    }, this.limitMs);
     watchdog.unref();
-    return await this.#job.runOnce().finally(() => clearTimeout(watchdog));
+    try {
+      const more = await this.#job.runOnce();
+      this.#succeededAt = performance.now();
+      this.#watch.lastRun.set({ name: this.name }, (this.#succeededAt - began) / 1_000);
+      return more;
+    } finally {
+      this.#beganAt = undefined;
+      clearTimeout(watchdog);
+    }
   }
 
   /** A wake shortens a normal pause, but not the pause after a failure. */
@@ -137,21 +164,19 @@ class RunningJob {
   }
 }
 
-// Metrics of a process's jobs: last success, run time, failures. Times are monotonic, so a clock step makes no job
-// late.
-
+/** Running jobs of a process and their metrics: last success, run time, failures. */
 export class JobWatch {
-  readonly #jobs = new Set<WatchedJob>();
-  readonly #failures: Counter<"name">;
-  readonly #lastRun: Gauge<"name">;
+  readonly jobs = new Set<RunningJob>();
+  readonly failures: Counter<"name">;
+  readonly lastRun: Gauge<"name">;
 
   constructor(registry: Registry) {
-    this.#failures = counter(registry, {
+    this.failures = counter(registry, {
       name: "tollbooth_job_failures_total",
       help: "Runs of a job that failed, by the job's name.",
       labelNames: ["name"] as const,
     });
-    this.#lastRun = gauge(registry, {
+    this.lastRun = gauge(registry, {
       name: "tollbooth_job_last_run_seconds",
       help: "How long the latest run of a job that succeeded took.",
       labelNames: ["name"] as const,
@@ -170,24 +195,8 @@ export class JobWatch {
     });
   }
 
-  get jobs(): readonly WatchedJob[] {
-    return [...this.#jobs];
-  }
-
-  /** @param everyMs the longest pause between runs @param limitMs a longer run ends the process */
-  add(name: string, everyMs: number, limitMs: number): WatchedJob {
-    this.#failures.inc({ name }, 0);
-    const job = new WatchedJob({ name, everyMs, limitMs }, this.#failures, this.#lastRun);
-    this.#jobs.add(job);
-    return job;
-  }
-
-  remove(job: WatchedJob): void {
-    this.#jobs.delete(job);
-  }
-
-  #gaugeEach(registry: Registry, ms: (job: WatchedJob) => number, config: { name: string; help: string }): void {
-    const jobs = this.#jobs;
+  #gaugeEach(registry: Registry, ms: (job: RunningJob) => number, config: { name: string; help: string }): void {
+    const { jobs } = this;
     gauge(registry, {
       ...config,
       labelNames: ["name"] as const,
@@ -196,60 +205,5 @@ export class JobWatch {
         for (const job of jobs) this.set({ name: job.name }, ms(job) / 1_000);
       },
     });
-  }
-}
-
-export class WatchedJob {
-  readonly name: string;
-  readonly limitMs: number;
-  readonly #everyMs: number;
-  readonly #failed: Counter<"name">;
-  readonly #lastRun: Gauge<"name">;
-  #succeededAt = performance.now();
-  #beganAt: number | undefined;
-  #failures = 0;
-
-  constructor(
-    job: { readonly name: string; readonly everyMs: number; readonly limitMs: number },
-    failed: Counter<"name">,
-    lastRun: Gauge<"name">,
-  ) {
-    this.name = job.name;
-    this.limitMs = job.limitMs;
-    this.#everyMs = job.everyMs;
-    this.#failed = failed;
-    this.#lastRun = lastRun;
-  }
-
-  async run<T>(work: () => Promise<T>): Promise<T> {
-    this.#beganAt = performance.now();
-    try {
-      const done = await work();
-      this.#succeededAt = performance.now();
-      this.#failures = 0;
-      this.#lastRun.set({ name: this.name }, (this.#succeededAt - this.#beganAt) / 1_000);
-      return done;
-    } catch (error) {
-      this.#failures += 1;
-      this.#failed.inc({ name: this.name });
-      throw error;
-    } finally {
-      this.#beganAt = undefined;
-    }
-  }
-
-  /** Failed runs since the last success. */
-  get failures(): number {
-    return this.#failures;
-  }
-
-  /** Time since the job should have succeeded again. */
-  lateMs(): number {
-    return Math.max(0, performance.now() - this.#succeededAt - this.#everyMs);
-  }
-
-  /** Time since the current run began; 0 when idle. */
-  runningMs(): number {
-    return this.#beganAt === undefined ? 0 : performance.now() - this.#beganAt;
   }
 }

@@ -10,7 +10,7 @@ import type { StreamState } from "#platform/events/event-bus.ts";
 import { Outbox, outboxState } from "#platform/events/outbox.ts";
 import { readRecord, sendAgain, sendAgainMax } from "#platform/events/stream-record.ts";
 import { copiesOf } from "#platform/events/streams.ts";
-import type { WatchedJob } from "#platform/process/job.ts";
+import type { RunningJob } from "#platform/process/job.ts";
 import { defineRpc, type RpcService } from "#platform/rpc/server.ts";
 import { clockNow } from "#platform/values/clock.ts";
 import { invalid } from "#platform/values/failure.ts";
@@ -56,7 +56,7 @@ function statusRpc({ service, db, bus, watch }: StateSources): ServiceImpl<typeo
       return {
         service,
         process: `${hostname()}/${process.pid}`,
-        jobs: watch.jobs.map(jobOf),
+        jobs: [...watch.jobs].map(jobOf),
         takesWrites,
         schema,
         outbox: {
@@ -70,7 +70,7 @@ function statusRpc({ service, db, bus, watch }: StateSources): ServiceImpl<typeo
   };
 }
 
-function jobOf(job: WatchedJob) {
+function jobOf(job: RunningJob) {
   const seconds = (ms: number) => BigInt(Math.floor(ms / 1_000));
   return {
     name: job.name,
