@@ -1,8 +1,9 @@
 // Proof of an event's source: a MAC over subject and bytes under a key that the source and its consumers share. The
 // broker's permissions already restrict publishing; the MAC also holds if the broker is foreign or misconfigured.
-import { createHmac, createSecretKey, type KeyObject, timingSafeEqual } from "node:crypto";
+import { createHmac, createSecretKey, type KeyObject } from "node:crypto";
 import { type KeyRing, keyOf } from "#platform/secrets/key-ring.ts";
 import { LiveFile } from "#platform/secrets/live-file.ts";
+import { sameSecret } from "#platform/secrets/vault.ts";
 import { type Source, sources } from "../../services.ts";
 
 /** Header with the MAC, base64url. */
@@ -62,11 +63,7 @@ function doubtOf(keys: Keys, source: Source, { subject, body, mac }: SignedEvent
   if (!known) return "unknown_source";
   if (mac === "") return keys.acceptsUnsigned ? undefined : "no_mac";
   const received = Buffer.from(mac, "base64url");
-  const isMade = (key: KeyObject) => {
-    const made = macBytes(key, subject, body);
-    return made.length === received.length && timingSafeEqual(made, received);
-  };
-  return known.some(isMade) ? undefined : "wrong_mac";
+  return known.some((key) => sameSecret(macBytes(key, subject, body), received)) ? undefined : "wrong_mac";
 }
 
 /** A subject contains no line end, so it cannot run into the body. */
@@ -107,30 +104,25 @@ const purpose = "tollbooth event seal";
 export class EventSeal {
   readonly #keys: ReadonlyMap<string, KeyObject>;
   readonly #currentId: string;
+  readonly #current: KeyObject;
 
   /** @param keys the first key seals, all recognise */
   constructor(keys: KeyRing) {
     const derived = (key: Buffer) => createSecretKey(createHmac("sha256", key).update(purpose).digest());
     this.#keys = new Map([...keys].map(([id, key]) => [id, derived(key)]));
-    const [currentId = ""] = keys.keys();
-    this.#currentId = currentId;
+    const [current] = this.#keys;
+    if (!current) throw new Error("a seal needs at least one key");
+    [this.#currentId, this.#current] = current;
   }
 
   of(subject: string, body: Uint8Array): string {
-    return `${this.#currentId}.${this.#made(this.#currentId, subject, body)?.toString("base64url") ?? ""}`;
+    return `${this.#currentId}.${macBytes(this.#current, subject, body).toString("base64url")}`;
   }
 
   /** @param seal empty when the header is missing */
   isOwn(subject: string, body: Uint8Array, seal: string): boolean {
     const dot = seal.lastIndexOf(".");
-    const made = this.#made(seal.slice(0, Math.max(dot, 0)), subject, body);
-    const received = Buffer.from(seal.slice(dot + 1), "base64url");
-    return made !== undefined && made.length === received.length && timingSafeEqual(made, received);
-  }
-
-  /** A subject contains no line end, so it cannot run into the body. */
-  #made(keyId: string, subject: string, body: Uint8Array): Buffer | undefined {
-    const key = this.#keys.get(keyId);
-    return key && createHmac("sha256", key).update(`${subject}\n`).update(body).digest();
+    const key = this.#keys.get(seal.slice(0, Math.max(dot, 0)));
+    return key !== undefined && sameSecret(macBytes(key, subject, body), Buffer.from(seal.slice(dot + 1), "base64url"));
   }
 }
