@@ -4,7 +4,7 @@
 import { readFileSync } from "node:fs";
 import { setTimeout as pause } from "node:timers/promises";
 import { Agent, request } from "undici";
-import { errorCode } from "#platform/values/unchecked.ts";
+import { errorCode, type Members, membersOf } from "#platform/values/unchecked.ts";
 import { isWrapped } from "./key-ring.ts";
 
 /** Every call is safe to repeat. */
@@ -28,17 +28,10 @@ export class KeyManagementError extends Error {
   }
 }
 
-/** Keys are configured in plain text, so nothing needs to be unwrapped. */
-export const environment: KeyManagement = {
-  wrap: () => refuse(),
-  unwrap: () => refuse(),
-  rewrap: () => refuse(),
-  close: async () => {},
-};
+const refuse = () => Promise.reject(new KeyManagementError("KMS=environment cannot wrap or unwrap keys", false));
 
-async function refuse(): Promise<never> {
-  throw new KeyManagementError("KMS=environment cannot wrap or unwrap keys", false);
-}
+/** Keys are configured in plain text, so nothing needs to be unwrapped. */
+export const environment: KeyManagement = { wrap: refuse, unwrap: refuse, rewrap: refuse, close: async () => {} };
 
 // A server that restarts or elects a leader is back within seconds. After these tries the supervisor should see the
 // process fail.
@@ -117,52 +110,47 @@ export class VaultTransit implements KeyManagement {
     await this.#agent.destroy();
   }
 
-  #wrapped({ ciphertext }: Fields): string {
+  #wrapped({ ciphertext }: Members): string {
     if (isWrapped(ciphertext)) return ciphertext;
     throw this.#problem("returned something other than a wrapped key");
   }
 
-  async #transit(verb: "encrypt" | "decrypt" | "rewrap", body: Fields): Promise<Fields> {
+  async #transit(verb: "encrypt" | "decrypt" | "rewrap", body: Members): Promise<Members> {
     const { VAULT_TRANSIT_MOUNT: mount, VAULT_TRANSIT_KEY: key = "" } = this.#options;
     this.#token ??= await this.#logIn();
-    return fieldOf(await this.#post(`${mount}/${verb}/${encodeURIComponent(key)}`, body, this.#token), "data");
+    const answer = await this.#post(`${mount}/${verb}/${encodeURIComponent(key)}`, body, this.#token);
+    return membersOf(answer.data);
   }
 
   /** Logs in with the pod's own token, which Vault verifies at Kubernetes. */
   async #logIn(): Promise<string> {
     const { VAULT_KUBERNETES_MOUNT: mount, VAULT_KUBERNETES_ROLE: role, VAULT_KUBERNETES_JWT: jwt } = this.#options;
-    const { client_token: token } = fieldOf(await this.#post(`auth/${mount}/login`, { role, jwt }), "auth");
+    const { auth } = await this.#post(`auth/${mount}/login`, { role, jwt });
+    const { client_token: token } = membersOf(auth);
     if (typeof token !== "string" || !headerForm.test(token))
       throw this.#problem("returned something other than a token");
     return token;
   }
 
-  async #post(path: string, body: Fields, token?: string): Promise<Fields> {
+  async #post(path: string, body: Members, token?: string): Promise<Members> {
     const { VAULT_ADDR: address = "", VAULT_NAMESPACE: namespace } = this.#options;
-    const { statusCode, text } = await this.#send(
-      `${address}/v1/${path}`,
-      {
+    const { statusCode, text } = await this.#send(`${address}/v1/${path}`, {
+      headers: {
         "content-type": "application/json",
         ...(token === undefined ? {} : { "x-vault-token": token }),
         ...(namespace === undefined ? {} : { "x-vault-namespace": namespace }),
       },
-      JSON.stringify(body),
-    );
+      body: JSON.stringify(body),
+    });
     if (statusCode === 200) return parsed(text);
-    throw this.#problem(
-      `refused ${path.split("/").slice(0, -1).join("/")} with ${statusCode}${meaningOf(statusCode)}`,
-      isPassing(statusCode),
-    );
+    const verb = path.split("/").slice(0, -1).join("/");
+    throw this.#problem(`refused ${verb} with ${statusCode}${meanings[statusCode] ?? ""}`, isPassing(statusCode));
   }
 
-  async #send(
-    url: string,
-    headers: Record<string, string>,
-    body: string,
-  ): Promise<{ statusCode: number; text: string }> {
+  async #send(url: string, post: { headers: Record<string, string>; body: string }) {
     try {
       const signal = AbortSignal.timeout(callMsMax);
-      const answer = await request(url, { method: "POST", dispatcher: this.#agent, headers, body, signal });
+      const answer = await request(url, { method: "POST", dispatcher: this.#agent, ...post, signal });
       return { statusCode: answer.statusCode, text: await answer.body.text() };
     } catch (error) {
       const code = errorCode(error);
@@ -175,21 +163,13 @@ export class VaultTransit implements KeyManagement {
   }
 }
 
-type Fields = Readonly<Record<string, unknown>>;
-
 /** Anything that is not an object is read as empty. */
-function parsed(text: string): Fields {
+function parsed(text: string): Members {
   try {
-    const value: unknown = JSON.parse(text);
-    return typeof value === "object" && value !== null ? { ...value } : {};
+    return membersOf(JSON.parse(text));
   } catch {
     return {};
   }
-}
-
-function fieldOf(answer: Fields, name: string): Fields {
-  const field = answer[name];
-  return typeof field === "object" && field !== null ? { ...field } : {};
 }
 
 /** A server that is sealed, starting, electing a leader or overloaded may answer later. */
@@ -197,12 +177,9 @@ function isPassing(status: number): boolean {
   return status >= 500 || status === 429 || status === 412;
 }
 
-function meaningOf(status: number): string {
-  const meanings: Readonly<Record<number, string>> = {
-    400: ": the wrapped key is of another key, or was changed, or the login is wrong",
-    403: ": the token is not accepted, or its policy does not allow it",
-    404: ": nothing is mounted there, or there is no such key",
-    503: ": it is sealed or in maintenance",
-  };
-  return meanings[status] ?? "";
-}
+const meanings: Readonly<Record<number, string>> = {
+  400: ": the wrapped key is of another key, or was changed, or the login is wrong",
+  403: ": the token is not accepted, or its policy does not allow it",
+  404: ": nothing is mounted there, or there is no such key",
+  503: ": it is sealed or in maintenance",
+};
