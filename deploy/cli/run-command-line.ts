@@ -2,7 +2,6 @@
 // check failed; 2 usage error.
 
 import { parseArgs } from "node:util";
-import { RoleRefused } from "#platform/database/rights.ts";
 import { StreamRefused } from "#platform/events/consumers.ts";
 import { ConfigError } from "#platform/process/config.ts";
 import { KeyManagementError } from "#platform/secrets/key-management.ts";
@@ -13,6 +12,7 @@ import { nearestName, optionRefused, unknownOption } from "./nearest-name.ts";
 import { nouns } from "./nouns.ts";
 import { connectOperator } from "./peers.ts";
 import { print } from "./print.ts";
+import { RoleRefused } from "./setup/rights.ts";
 
 const unreachable = new Set(["ECONNREFUSED", "ECONNRESET", "EAI_AGAIN", "ENOTFOUND", "ETIMEDOUT"]);
 /** Errors whose message is enough for the operator. */

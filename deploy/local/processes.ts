@@ -1,7 +1,7 @@
 // The processes of a stack with their environments, and the demo shop: a merchant's program, which gets only an API key
 // and the certificate for localhost.
 import { join } from "node:path";
-import { settingPrefixOf } from "#platform/process/together.ts";
+import { settingPrefixOf } from "../one/together.ts";
 import { freePort } from "./free-port.ts";
 import { type ChildProgram, runChild } from "./process/child-process.ts";
 import { limitedWarnings } from "./process/log-line.ts";

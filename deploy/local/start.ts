@@ -2,10 +2,10 @@
 // restarted. `npm start` runs this file; tests and benchmarks call startStack.
 import { readFile } from "node:fs/promises";
 import { resolve } from "node:path";
-import { migrate } from "#platform/database/migrate.ts";
-import { ensureStreams } from "#platform/events/make-streams.ts";
 import { perSource, type Source, sources } from "../../services/services.ts";
 import { prepareBundle } from "../bundle/kept-bundle.ts";
+import { ensureStreams } from "../cli/setup/ensure-streams.ts";
+import { migrate } from "../cli/setup/migrate-database.ts";
 import { ensureBuilt } from "../generate/output.ts";
 import { runCommand } from "./command.ts";
 import {

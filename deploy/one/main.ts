@@ -1,8 +1,8 @@
 // One process for a small installation: the parts in PARTS, by default the gateway and the four services.
 import { ConfigError, readConfig, type Setting, withDefault } from "#platform/process/config.ts";
-import { runTogether } from "#platform/process/together.ts";
 import { sources } from "../../services/services.ts";
 import { type ComponentName, componentNames, environmentIn, loadParts } from "./parts.ts";
+import { runTogether } from "./together.ts";
 
 const parts: Setting<readonly ComponentName[]> = {
   parse: (raw) =>

@@ -2,10 +2,10 @@
 // as in its own process. They call each other in memory through the same clients and listeners.
 import type { Environment } from "#platform/process/config.ts";
 import { neighbourUrl } from "#platform/process/host.ts";
-import { defineProgram, type Program, programEnvironment } from "#platform/process/together.ts";
 import { withOpenKeys } from "#platform/secrets/open-keys.ts";
 import { readProductionConfig } from "#platform/service/production.ts";
 import { sources } from "../../services/services.ts";
+import { defineProgram, type Program, programEnvironment } from "./together.ts";
 
 export const componentNames = ["gateway", "console", "operators-console", ...sources] as const;
 export type ComponentName = (typeof componentNames)[number];

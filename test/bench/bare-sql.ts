@@ -2,11 +2,11 @@
 // separate databases on the stack's server, without HTTP, RPC, NATS or the processor.
 import { randomBytes } from "node:crypto";
 import pg from "pg";
-import { type GroupedSql, runSingle, type Tx } from "#platform/database/database.ts";
-import { migrate } from "#platform/database/migrate.ts";
+import { type GroupedSql, openTx, type Tx } from "#platform/database/database.ts";
 import { Outbox } from "#platform/events/outbox.ts";
 import { newId } from "#platform/values/id.ts";
 import { Environment } from "#proto/merchant/v1/merchant_pb.ts";
+import { migrate } from "../../deploy/cli/setup/migrate-database.ts";
 import { insertSessions, type NewSession } from "../../services/checkout/store/new-sessions.ts";
 import { changeSessions, findSession } from "../../services/checkout/store/sessions.ts";
 import type { IntentReport, RefundReport } from "../../services/payments/connectors/connector.ts";
@@ -87,15 +87,11 @@ async function database(
   pool.on("error", () => {});
   const names = new Map<string, string>();
   const on = (client: pg.Pool | pg.PoolClient): GroupedSql => {
-    const sql: GroupedSql = {
-      rows: async <Row>(text: string, params: readonly unknown[] = []) => {
-        const statement = names.get(text) ?? `b${names.size}`;
-        names.set(text, statement);
-        return (await client.query({ name: statement, text, values: [...params] })).rows as Row[];
-      },
-      batched: (query, item) => runSingle(sql, query, item),
-    };
-    return sql;
+    return openTx(async <Row>(text: string, params: readonly unknown[] = []) => {
+      const statement = names.get(text) ?? `b${names.size}`;
+      names.set(text, statement);
+      return (await client.query({ name: statement, text, values: [...params] })).rows as Row[];
+    });
   };
   return {
     name,

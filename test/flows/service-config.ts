@@ -2,10 +2,10 @@
 // Also a listener for announced events, and the check of a refusal.
 import { randomBytes } from "node:crypto";
 import { EventBus } from "#platform/events/event-bus.ts";
-import { ensureStreams } from "#platform/events/make-streams.ts";
 import { createLog } from "#platform/telemetry/log.ts";
 import { Failure } from "#platform/values/failure.ts";
 import type { Event } from "#proto/events/v1/events_pb.ts";
+import { ensureStreams } from "../../deploy/cli/setup/ensure-streams.ts";
 import type { Source } from "../../services/services.ts";
 import { freshDatabase } from "../harness/database.ts";
 import { eventually } from "../harness/eventually.ts";

@@ -4,8 +4,8 @@ import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import pg from "pg";
 import { Database } from "#platform/database/database.ts";
-import { migrate } from "#platform/database/migrate.ts";
 import { createLog } from "#platform/telemetry/log.ts";
+import { migrate } from "../../deploy/cli/setup/migrate-database.ts";
 import { withLogin } from "../../deploy/local/databases.ts";
 import type { Source } from "../../services/services.ts";
 import { eventually } from "./eventually.ts";
@@ -148,7 +148,7 @@ function schemaHash(service: Source): string {
   for (const folder of [join(services, "platform/database/schema"), join(services, service, "store/schema")]) {
     for (const file of readdirSync(folder).sort()) hash.update(file).update(readFileSync(join(folder, file)));
   }
-  hash.update(readFileSync(join(services, "platform/database/rights.ts")));
+  hash.update(readFileSync(join(import.meta.dirname, "../../deploy/cli/setup/rights.ts")));
   return hash.digest("hex").slice(0, 12);
 }
 

@@ -1,7 +1,7 @@
 import { connect } from "nats";
 import pg from "pg";
 import * as assert from "uvu/assert";
-import { ensureStreams } from "#platform/events/make-streams.ts";
+import { ensureStreams } from "../../deploy/cli/setup/ensure-streams.ts";
 import { freshDatabase } from "./database.ts";
 import { infra, startInfra } from "./infra.ts";
 import { suite } from "./suite.ts";

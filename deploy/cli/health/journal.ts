@@ -1,7 +1,7 @@
 // `tollbooth journal check`: audits the books directly in the payments database, so it also works while all services
 // are down.
 import { Database } from "#platform/database/database.ts";
-import { checkSchema } from "#platform/database/migrate.ts";
+import { checkSchema } from "#platform/database/schema-state.ts";
 import { readConfig } from "#platform/process/config.ts";
 import { serviceSettings } from "#platform/service/settings.ts";
 import { createLog } from "#platform/telemetry/log.ts";

@@ -2,7 +2,7 @@
 // management service (docs/configuration.md).
 import { randomBytes } from "node:crypto";
 import { Database } from "#platform/database/database.ts";
-import { checkSchema } from "#platform/database/migrate.ts";
+import { checkSchema } from "#platform/database/schema-state.ts";
 import { ConfigError, oneOf, optional, readConfig } from "#platform/process/config.ts";
 import { type KeyManagement, tryAgain } from "#platform/secrets/key-management.ts";
 import {

@@ -1,13 +1,14 @@
 // Migrates the four databases, the event streams and their consumers to this release. Safe to repeat and to run in
 // parallel: an advisory lock per database covers its schema and its service's stream.
-import { migrate } from "#platform/database/migrate.ts";
+
 import { brokerOf } from "#platform/events/connection.ts";
-import { ensureStreams } from "#platform/events/make-streams.ts";
 import { optional, productionSettings, type Setting } from "#platform/process/config.ts";
 import { readProductionConfig } from "#platform/service/production.ts";
 import { brokerSettings, serviceSettings, streamSettings } from "#platform/service/settings.ts";
 import { CertificateRefused, certificateRefusal } from "#platform/values/failure.ts";
 import { sources } from "../../../services/services.ts";
+import { ensureStreams } from "./ensure-streams.ts";
+import { migrate } from "./migrate-database.ts";
 
 /** Roles are named after their services. */
 const roleNames: Setting<string> = {

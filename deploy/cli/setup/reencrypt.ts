@@ -1,7 +1,7 @@
 // `tollbooth reencrypt`: encrypts a service's secrets with the first of its encryption keys. Run it for each service
 // when all replicas have the new key first in ENCRYPTION_KEYS; older keys can be removed afterwards.
 import { Database } from "#platform/database/database.ts";
-import { checkSchema } from "#platform/database/migrate.ts";
+import { checkSchema } from "#platform/database/schema-state.ts";
 import { oneOf, readConfig } from "#platform/process/config.ts";
 import { keyManagementSettings, withOpenKeys } from "#platform/secrets/open-keys.ts";
 import { Vault } from "#platform/secrets/vault.ts";

@@ -32,14 +32,12 @@ export interface Tx extends GroupedSql {
   readonly isOpen: true;
 }
 
-function openTx(rows: Tx["rows"]): Tx {
-  const tx: Tx = { isOpen: true, rows, batched: (query, item) => runSingle(tx, query, item) };
-  return tx;
-}
-
-export async function runSingle<Item, Answer>(sql: Sql, query: BulkQuery<Item, Answer>, item: Item): Promise<Answer> {
-  const [answer] = await query(sql, [item]);
-  return answer as Answer;
+export function openTx(rows: Tx["rows"]): Tx {
+  const batched = async <Item, Answer>(query: BulkQuery<Item, Answer>, item: Item) => {
+    const [answer] = await query({ rows }, [item]);
+    return answer as Answer;
+  };
+  return { isOpen: true, rows, batched };
 }
 
 // Raised by assert_known_server (schema/0010-known-server.sql).
@@ -80,20 +78,30 @@ export class Database implements GroupedSql {
     return this.#pool;
   }
 
-  /**
-   * Runs the work in one transaction (read committed) and commits; a throw rolls back. Independent statements may run
-   * concurrently: they are pipelined in order.
-   */
+  /** Runs the work in one transaction (read committed) and commits; a throw rolls back. */
   async transaction<T>(work: (tx: Tx) => Promise<T>): Promise<T> {
     const client = await this.#pool.connect();
-    const open = new OpenTransaction(client);
+    let [isOver, isBroken] = [false, false];
+    const rows = async <Row>(text: string, params: readonly unknown[] = []): Promise<Row[]> => {
+      // A late statement of another branch would run alone, or in another caller's transaction.
+      if (isOver) throw new Error("the transaction is over");
+      return await rowsOn<Row>(client, text, params);
+    };
     try {
-      return await open.commit(await work(openTx(open.rows)));
+      await client.query("begin");
+      const result = await work(openTx(rows));
+      isOver = true;
+      const { command } = await client.query("commit");
+      if (command !== "COMMIT") throw new Error("a statement of the transaction failed, so it was rolled back");
+      return result;
     } catch (error) {
-      await open.rollBack(error);
+      isOver = true;
+      isBroken = sqlState(error) === preparedBefore;
+      // If this fails too, the connection is gone and the server rolls back.
+      await client.query("rollback").catch(() => (isBroken = true));
       throw error;
     } finally {
-      client.release(open.isBroken);
+      client.release(isBroken);
     }
   }
 
@@ -152,46 +160,6 @@ export class Database implements GroupedSql {
 const onlyReads = /^\s*select\b.*\bfrom\b/is;
 // The statement's result type changed since it was prepared; this connection would fail permanently.
 const preparedBefore = "0A000";
-
-/** Statements between `begin` and the end, on one connection. */
-class OpenTransaction {
-  readonly #client: pg.PoolClient;
-  readonly #begun: Promise<unknown>;
-  #isWriting = false;
-  #isOver = false;
-  /** The pool must drop the connection. */
-  isBroken = false;
-
-  constructor(client: pg.PoolClient) {
-    this.#client = client;
-    this.#begun = client.query("begin");
-    this.#begun.catch(() => {});
-  }
-
-  /** `begin` is pipelined with initial reads; writes and everything after them wait until the transaction has begun. */
-  readonly rows = async <Row>(text: string, params: readonly unknown[] = []): Promise<Row[]> => {
-    this.#isWriting ||= !onlyReads.test(text);
-    if (this.#isWriting) await this.#begun;
-    // A late statement of another branch would run alone, or in another caller's transaction.
-    if (this.#isOver) throw new Error("the transaction is over");
-    return await rowsOn<Row>(this.#client, text, params);
-  };
-
-  async commit<T>(result: T): Promise<T> {
-    await this.#begun;
-    this.#isOver = true;
-    const { command } = await this.#client.query("commit");
-    if (command !== "COMMIT") throw new Error("a statement of the transaction failed, so it was rolled back");
-    return result;
-  }
-
-  async rollBack(why: unknown): Promise<void> {
-    this.#isOver = true;
-    if (sqlState(why) === preparedBefore) this.isBroken = true;
-    // If this fails too, the connection is gone and the server rolls back.
-    await this.#client.query("rollback").catch(() => (this.isBroken = true));
-  }
-}
 
 type Connection = Pick<pg.PoolClient, "query"> | Pick<pg.Pool, "query">;
 

@@ -1,9 +1,9 @@
 // The database of a service with entities: hot paths run SQL, administrative paths use MikroORM entities on the same
 // pool and in the same transaction.
 import { type EntitySchema, MikroORM, type SqlEntityManager } from "@mikro-orm/postgresql";
-import { CompiledQuery, type ControlledTransaction, PostgresDialect } from "kysely";
+import { CompiledQuery, PostgresDialect } from "kysely";
 import type pg from "pg";
-import { type BulkQuery, Database, inStatementSpan, runSingle, type Tx } from "./database.ts";
+import { Database, inStatementSpan, openTx, type Tx } from "./database.ts";
 import { openPool, type PoolOptions } from "./pool.ts";
 
 /** A transaction with an entity manager, which is flushed before the commit. */
@@ -43,11 +43,18 @@ export class MappedDatabase extends Database {
   }
 
   override async transaction<T>(work: (tx: MappedTx) => Promise<T>): Promise<T> {
-    const connection = this.#orm.em.getConnection();
-    return connection.transactional(async (trx) => {
-      const tx = new OpenMappedTransaction(this.#orm, trx);
+    return this.#orm.em.getConnection().transactional(async (trx) => {
+      let em: SqlEntityManager | undefined;
+      const fork = () => {
+        const forked = this.#orm.em.fork();
+        forked.setTransactionContext(trx);
+        return forked;
+      };
+      const rows = <Row>(text: string, params: readonly unknown[] = []): Promise<Row[]> =>
+        inStatementSpan(text, async () => (await trx.executeQuery(CompiledQuery.raw(text, [...params]))).rows as Row[]);
+      const tx = Object.defineProperty(openTx(rows), "em", { get: () => (em ??= fork()) }) as MappedTx;
       const result = await work(tx);
-      await tx.flush();
+      await em?.flush();
       return result;
     });
   }
@@ -56,40 +63,5 @@ export class MappedDatabase extends Database {
     await this.#orm.close(true);
     // Kysely ends the pool only if it has used it.
     if (!this.pool.ending) await super.close();
-  }
-}
-
-class OpenMappedTransaction implements MappedTx {
-  readonly isOpen = true;
-  readonly #orm: MikroORM;
-  readonly #trx: ControlledTransaction<unknown>;
-  #em: SqlEntityManager | undefined;
-
-  constructor(orm: MikroORM, trx: ControlledTransaction<unknown>) {
-    this.#orm = orm;
-    this.#trx = trx;
-  }
-
-  get em(): SqlEntityManager {
-    if (!this.#em) {
-      this.#em = this.#orm.em.fork();
-      this.#em.setTransactionContext(this.#trx);
-    }
-    return this.#em;
-  }
-
-  async rows<Row>(text: string, params: readonly unknown[] = []): Promise<Row[]> {
-    return await inStatementSpan(
-      text,
-      async () => (await this.#trx.executeQuery(CompiledQuery.raw(text, [...params]))).rows as Row[],
-    );
-  }
-
-  async batched<Item, Answer>(query: BulkQuery<Item, Answer>, item: Item): Promise<Answer> {
-    return await runSingle(this, query, item);
-  }
-
-  async flush(): Promise<void> {
-    await this.#em?.flush();
   }
 }

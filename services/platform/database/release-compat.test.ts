@@ -5,7 +5,7 @@ import { globSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { suite } from "../../../test/harness/suite.ts";
 import type { Source } from "../../services.ts";
-import { checkSchema } from "./migrate.ts";
+import { checkSchema } from "./schema-state.ts";
 
 const test = suite("release compatibility");
 const root = join(import.meta.dirname, "../../..");

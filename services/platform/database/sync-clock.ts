@@ -12,22 +12,16 @@ const everyMs = 5_000;
 const roundTripMsMax = 250;
 const stepMs = 1_000;
 
-function clockMetrics(registry: Registry) {
-  return {
-    offset: gauge(registry, {
-      name: "tollbooth_clock_offset_seconds",
-      help: "How far this machine's clock is ahead of the database's; nothing that is stored depends on it.",
-    }),
-    rebased: counter(registry, {
-      name: "tollbooth_clock_rebased_total",
-      help: "Times that the database's clock was found more than a second away from where it was expected.",
-    }),
-  };
-}
-
 /** Reads the database's time. A slow answer is used only for the first reading. */
 export async function syncClock(sql: Sql, log?: Log, registry: Registry = register): Promise<void> {
-  const { offset, rebased } = clockMetrics(registry);
+  const offset = gauge(registry, {
+    name: "tollbooth_clock_offset_seconds",
+    help: "How far this machine's clock is ahead of the database's; nothing that is stored depends on it.",
+  });
+  const rebased = counter(registry, {
+    name: "tollbooth_clock_rebased_total",
+    help: "Times that the database's clock was found more than a second away from where it was expected.",
+  });
   const reading = await readClock(sql);
   if (!reading) return;
   const stepped = setClock(reading) ?? 0;

@@ -193,7 +193,7 @@ export class BrokerLink {
         } else if (failures === 1) log.warn({ err: error }, "broker connection failed: retrying");
         refused = refusal?.code ?? refused;
       }
-      await this.#pause(reconnectMs);
+      await pause(reconnectMs, undefined, { signal: this.#closing.signal }).catch(() => {});
     }
   }
 
@@ -210,11 +210,6 @@ export class BrokerLink {
     await connection.closed();
     this.#connection = undefined;
     if (!this.#closing.signal.aborted) this.#options.log.warn("broker connection lost: reconnecting");
-  }
-
-  /** Ends early when the link closes. */
-  async #pause(ms: number): Promise<void> {
-    await pause(ms, undefined, { signal: this.#closing.signal }).catch(() => {});
   }
 }
 

@@ -9,24 +9,6 @@ const known: KnownStream = {
 const seen: SeenStream = {
   ...{ stream: "t-payments", madeAt: "sunday", isOurs: false, lastSeq: 100, gaps: [], consumers: [follower] },
 };
-const never: KnownStream = { stream: "", madeAt: "", consumers: [], lastSeq: 0, consumedSeq: 0 };
-const kindOf = (of: KnownStream, found: SeenStream) => judgeStream(of, found).kind;
-
-test("distinguishes the known stream from a replaced one", () => {
-  assert.equal(kindOf(known, { ...seen, lastSeq: 101 }), "whole");
-  assert.equal(kindOf(known, { ...seen, madeAt: "today", lastSeq: 1_000 }), "another_stream");
-  assert.equal(kindOf(known, { ...seen, stream: "u-payments" }), "another_stream");
-});
-
-test("reports a stream that lost its end, but not one emptied by age", () => {
-  assert.equal(kindOf(known, { ...seen, lastSeq: 99 }), "shorter");
-  assert.equal(kindOf(known, { ...seen, lastSeq: 100 }), "whole");
-});
-
-test("takes the first stream for the one published to, unless this process created it", () => {
-  assert.equal(kindOf(never, seen), "whole");
-  assert.equal(kindOf(never, { ...seen, isOurs: true, lastSeq: 0 }), "another_stream");
-});
 
 test("the consumed position never decreases, except for a new consumer", () => {
   const slow = { name: "audit", madeAt: "monday", consumedSeq: 10 };

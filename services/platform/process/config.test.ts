@@ -1,6 +1,5 @@
 import assert from "node:assert/strict";
 import { encryptionKeys, hashKeys } from "#platform/secrets/key-ring.ts";
-import { serviceSettings } from "#platform/service/settings.ts";
 import { suite } from "../../../test/harness/suite.ts";
 import { ConfigError, integer, oneOf, optional, readConfig, url, withDefault } from "./config.ts";
 
@@ -42,15 +41,6 @@ test("names all missing and malformed settings together", () => {
       return true;
     },
   );
-});
-
-test("DATABASE_CONNECTIONS is 16 by default and from 4 to 200", () => {
-  const settings = { DATABASE_CONNECTIONS: serviceSettings.DATABASE_CONNECTIONS };
-  assert.equal(readConfig(settings, {}).DATABASE_CONNECTIONS, 16);
-  for (const [raw, expected] of Object.entries({ 4: 4, 8: 8, 200: 200 }))
-    assert.equal(readConfig(settings, { DATABASE_CONNECTIONS: raw }).DATABASE_CONNECTIONS, expected);
-  for (const raw of ["3", "201", "8.5", "many", "-8"])
-    assert.throws(() => readConfig(settings, { DATABASE_CONNECTIONS: raw }), /DATABASE_CONNECTIONS must be a whole/);
 });
 
 test("never repeats a value in the message", () => {

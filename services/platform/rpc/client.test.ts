@@ -47,13 +47,4 @@ test("a failed request fails for those who shared it, and the next one is sent",
   assert.equal(await third, 3);
 });
 
-test("requests with other keys do not wait", async () => {
-  const shared = new RequestCoalescer<number>();
-  const { requests, question } = byHand();
-  const both = [shared.ask("a", question), shared.ask("b", question)];
-  assert.equal(requests.length, 2);
-  for (const [i, one] of requests.entries()) one.answer(i);
-  assert.deepEqual(await Promise.all(both), [0, 1]);
-});
-
 test.run();

@@ -3,8 +3,8 @@
 // so their cost must not grow with their number.
 import { setTimeout as pause } from "node:timers/promises";
 import type { DescService } from "@bufbuild/protobuf";
-import { Code, ConnectError, type ConnectRouter } from "@connectrpc/connect";
-import { Health, HealthCheckResponse_ServingStatus as Status } from "#proto/grpc/health/v1/health_pb.ts";
+import { Code, ConnectError, type ServiceImpl } from "@connectrpc/connect";
+import { type Health, HealthCheckResponse_ServingStatus as Status } from "#proto/grpc/health/v1/health_pb.ts";
 
 // The longest delay until a watcher sees a change.
 const watchEveryMs = 1_000;
@@ -30,14 +30,12 @@ export class HealthState {
     this.#draining.abort();
   }
 
-  readonly routes = (router: ConnectRouter): void => {
-    router.service(Health, {
-      check: async ({ service }) => {
-        if (!this.#names.has(service)) throw new ConnectError(`unknown service ${service}`, Code.NotFound);
-        return { status: await this.#status() };
-      },
-      watch: (request, context) => this.#watch(request.service, context.signal),
-    });
+  readonly rpc: Partial<ServiceImpl<typeof Health>> = {
+    check: async ({ service }) => {
+      if (!this.#names.has(service)) throw new ConnectError(`unknown service ${service}`, Code.NotFound);
+      return { status: await this.#status() };
+    },
+    watch: ({ service }, { signal }) => this.#watch(service, signal),
   };
 
   async #status(): Promise<Status> {

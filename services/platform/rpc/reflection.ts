@@ -1,12 +1,12 @@
 // grpc.reflection.v1 from the generated descriptors: `buf curl` and other gRPC tools work without proto files.
 import { create, createRegistry, type DescFile, type DescService, type Registry, toBinary } from "@bufbuild/protobuf";
 import { FileDescriptorProtoSchema } from "@bufbuild/protobuf/wkt";
-import { Code, type ConnectRouter } from "@connectrpc/connect";
+import { Code, type ServiceImpl } from "@connectrpc/connect";
 import {
   ErrorResponseSchema,
   FileDescriptorResponseSchema,
   ListServiceResponseSchema,
-  ServerReflection,
+  type ServerReflection,
   type ServerReflectionRequest,
   type ServerReflectionResponse,
 } from "#proto/grpc/reflection/v1/reflection_pb.ts";
@@ -15,7 +15,7 @@ type Question = ServerReflectionRequest["messageRequest"];
 type ReflectionAnswer = ServerReflectionResponse["messageResponse"];
 
 /** Describes the services and everything they import. */
-export function reflection(services: readonly DescService[]): (router: ConnectRouter) => void {
+export function reflection(services: readonly DescService[]): ServiceImpl<typeof ServerReflection> {
   const files = new Map(services.flatMap((s) => closure(s.file)).map((file) => [file.proto.name, file]));
   const registry = createRegistry(...files.values());
   const answer = (question: Question): ReflectionAnswer => {
@@ -43,14 +43,12 @@ export function reflection(services: readonly DescService[]): (router: ConnectRo
         return refusedAnswer(Code.Unimplemented, "this request is not supported");
     }
   };
-  return (router) => {
-    router.service(ServerReflection, {
-      async *serverReflectionInfo(requests) {
-        for await (const request of requests) {
-          yield { validHost: request.host, originalRequest: request, messageResponse: answer(request.messageRequest) };
-        }
-      },
-    });
+  return {
+    async *serverReflectionInfo(requests) {
+      for await (const request of requests) {
+        yield { validHost: request.host, originalRequest: request, messageResponse: answer(request.messageRequest) };
+      }
+    },
   };
 }
 

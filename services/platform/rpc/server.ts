@@ -4,13 +4,15 @@
 import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from "node:http";
 import type { Http2ServerRequest, Http2ServerResponse } from "node:http2";
 import type { DescService } from "@bufbuild/protobuf";
-import { Code, ConnectError, type ConnectRouter, type Interceptor, type ServiceImpl } from "@connectrpc/connect";
+import { Code, ConnectError, type Interceptor, type ServiceImpl } from "@connectrpc/connect";
 import { codeToHttpStatus, errorToJsonBytes } from "@connectrpc/connect/protocol-connect";
 import { setTrailerStatus } from "@connectrpc/connect/protocol-grpc";
 import { connectNodeAdapter } from "@connectrpc/connect-node";
 import { type Drain, drainAtOnce, type Host, ownHost } from "#platform/process/host.ts";
 import type { TrustedCallers } from "#platform/secrets/callers.ts";
 import type { Log } from "#platform/telemetry/log.ts";
+import { Health } from "#proto/grpc/health/v1/health_pb.ts";
+import { ServerReflection } from "#proto/grpc/reflection/v1/reflection_pb.ts";
 import { CallGate, CallMetrics, unauthenticated } from "./call.ts";
 import { HealthState } from "./health.ts";
 import { openToNeighbours } from "./in-process.ts";
@@ -21,11 +23,11 @@ import { UnaryHandler } from "./unary.ts";
 /** A proto service and its implementation; created by `defineRpc`. */
 export interface RpcService {
   readonly service: DescService;
-  readonly register: (router: ConnectRouter) => void;
+  readonly implementation: Partial<ServiceImpl<DescService>>;
 }
 
 export function defineRpc<S extends DescService>(service: S, implementation: Partial<ServiceImpl<S>>): RpcService {
-  return { service, register: (router) => router.service(service, implementation) };
+  return { service, implementation };
 }
 
 export interface RpcServer {
@@ -69,13 +71,11 @@ export async function serveRpc(options: {
   const gate = new CallGate({ trusted: options.trusted, log: options.log, metrics, tracer: tracing?.tracer });
   const unary = new UnaryHandler(gate, messageMaxBytes);
   const health = new HealthState(services, async () => await works());
-  const reflect = reflection(services);
+  const rpc = [...options.rpc, defineRpc(Health, health.rpc), defineRpc(ServerReflection, reflection(services))];
+  for (const { service, implementation } of rpc) unary.add(service, implementation);
   const adapter = connectNodeAdapter({
     routes: (router) => {
-      const noted = unary.noting(router);
-      for (const { register } of options.rpc) register(noted);
-      health.routes(noted);
-      reflect(router);
+      for (const { service, implementation } of rpc) router.service(service, implementation);
     },
     interceptors: [gateInterceptor(gate)],
     shutdownSignal: shutdown.signal,

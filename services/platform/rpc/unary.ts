@@ -6,12 +6,13 @@ import {
   type DescMessage,
   type DescMethod,
   type DescMethodUnary,
+  type DescService,
   fromBinary,
   type MessageInitShape,
   type MessageShape,
   toBinary,
 } from "@bufbuild/protobuf";
-import { Code, ConnectError, type ConnectRouter, type ServiceImpl } from "@connectrpc/connect";
+import { Code, ConnectError } from "@connectrpc/connect";
 import { codeToHttpStatus, errorToJsonBytes } from "@connectrpc/connect/protocol-connect";
 import type { CallGate } from "./call.ts";
 
@@ -40,25 +41,15 @@ export class UnaryHandler {
     this.#messageMaxBytes = messageMaxBytes;
   }
 
-  /** A router that also registers unary methods which need only their message. */
-  noting(router: ConnectRouter): ConnectRouter {
-    const noted: ConnectRouter = {
-      handlers: router.handlers,
-      rpc: router.rpc.bind(router),
-      service: (service, implementation, options) => {
-        const methods: Partial<ServiceImpl<typeof service>> = implementation;
-        for (const method of service.methods) {
-          const answer: unknown = Reflect.get(methods, method.localName);
-          // A second parameter is the library's context, so the method needs the general handler.
-          if (!isUnary(method) || (typeof answer === "function" && answer.length > 1)) continue;
-          const bound = typeof answer === "function" ? (answer.bind(implementation) as UnaryCallback) : refuseAll;
-          this.#entries.set(`/${service.typeName}/${method.name}`, { method, answer: bound });
-        }
-        router.service(service, implementation, options);
-        return noted;
-      },
-    };
-    return noted;
+  /** Adds the unary methods that need only their message. */
+  add(service: DescService, implementation: object): void {
+    for (const method of service.methods) {
+      const answer: unknown = Reflect.get(implementation, method.localName);
+      // A second parameter is the library's context, so the method needs the general handler.
+      if (!isUnary(method) || (typeof answer === "function" && answer.length > 1)) continue;
+      const bound = typeof answer === "function" ? (answer.bind(implementation) as UnaryCallback) : refuseAll;
+      this.#entries.set(`/${service.typeName}/${method.name}`, { method, answer: bound });
+    }
   }
 
   /** Answers a matching request. @returns false when the general handler must; nothing was read then */

@@ -5,7 +5,7 @@ import { fromBinary } from "@bufbuild/protobuf";
 import { timestampDate, timestampFromDate } from "@bufbuild/protobuf/wkt";
 import type { ServiceImpl } from "@connectrpc/connect";
 import { parseTime, type Sql } from "#platform/database/database.ts";
-import { schemaState } from "#platform/database/migrate.ts";
+import { schemaState } from "#platform/database/schema-state.ts";
 import type { StreamState } from "#platform/events/event-bus.ts";
 import { Outbox, outboxState } from "#platform/events/outbox.ts";
 import { readRecord, sendAgain, sendAgainMax } from "#platform/events/stream-record.ts";

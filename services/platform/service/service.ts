@@ -1,8 +1,8 @@
 // Starts a service in order: database, schema, clock, broker, RPC port, jobs. It stops in reverse: nothing new is
 // accepted, active work finishes, then resources close.
 import type { Database } from "#platform/database/database.ts";
-import { awaitSchema } from "#platform/database/migrate.ts";
 import { databaseOf, type PoolOptions } from "#platform/database/pool.ts";
+import { awaitSchema } from "#platform/database/schema-state.ts";
 import { assertSameClock, clockJob, syncClock } from "#platform/database/sync-clock.ts";
 import { brokerOf } from "#platform/events/connection.ts";
 import { EventBus, type Listener } from "#platform/events/event-bus.ts";
@@ -70,101 +70,67 @@ export async function startService<D extends Database>(options: {
   const { name, config, hostProcess } = options;
   const log = createLog(name, config.LOG_LEVEL);
   const db = await options.open({ ...databaseOf(config), name, log });
+  const open: (() => Promise<void> | void)[] = [() => db.close()];
   try {
     await awaitSchema(db, name, log);
     await assertSameClock(db);
     await syncClock(db, log, hostProcess.registry);
-    const foreign = await foreignKeyOf(db, new Vault(config.ENCRYPTION_KEYS), name);
+    const vault = new Vault(config.ENCRYPTION_KEYS);
+    const foreign = await foreignKeyOf(db, vault, name);
     if (foreign !== undefined) {
       throw new ConfigError(`ENCRYPTION_KEYS: ${foreign}. Put the former keys back: docs/production.md, "Secrets"`);
     }
-    return await startOn(db, log, options);
+    await recordKey(db, vault.currentKeyId);
+    const seal = new EventSeal(config.ENCRYPTION_KEYS);
+    const bus = new EventBus({
+      broker: brokerOf(config),
+      keys: config.EVENT_KEYS_FILE,
+      namespace: config.NATS_NAMESPACE,
+      registry: hostProcess.registry,
+      tracer: hostProcess.tracing?.tracer,
+      ...{ seal, name, log },
+    });
+    open.unshift(() => bus.close());
+    const outbox = new Outbox({ namespace: config.NATS_NAMESPACE, source: name });
+    const recovery = await Recovery.begin({ service: name, db, bus, seal, log, registry: hostProcess.registry });
+    const parts = await options.build({ db, log, bus, outbox, vault, recovery, hostProcess });
+    open.splice(1, 0, () => parts.close?.());
+    return await serve({ db, log, bus, outbox, vault, recovery, hostProcess }, options, parts, open);
   } catch (error) {
-    await db.close();
+    for (const close of open) await close();
     throw error;
   }
 }
 
-async function startOn<D extends Database>(
-  db: D,
-  log: Log,
-  { name, config, build, hostProcess }: Parameters<typeof startService<D>>[0],
-): Promise<RunningService> {
-  const vault = new Vault(config.ENCRYPTION_KEYS);
-  await recordKey(db, vault.currentKeyId);
-  const seal = new EventSeal(config.ENCRYPTION_KEYS);
-  const { NATS_NAMESPACE: namespace, EVENT_KEYS_FILE: keys } = config;
-  const { registry, tracing } = hostProcess;
-  const bus = new EventBus({
-    broker: brokerOf(config),
-    keys,
-    seal,
-    namespace,
-    name,
-    log,
-    registry,
-    tracer: tracing?.tracer,
-  });
-  try {
-    return await serveOn({ db, log, bus, seal, vault, hostProcess }, { name, config, build });
-  } catch (error) {
-    await bus.close();
-    throw error;
-  }
-}
-
-async function serveOn<D extends Database>(
-  {
-    db,
-    log,
-    bus,
-    seal,
-    vault,
-    hostProcess,
-  }: Pick<ServiceBase<D>, "db" | "log" | "bus" | "vault" | "hostProcess"> & {
-    readonly seal: EventSeal;
-  },
-  { name, config, build }: Pick<Parameters<typeof startService<D>>[0], "name" | "config" | "build">,
+/** @param open closes what is open, in order */
+async function serve<D extends Database>(
+  { db, log, bus, outbox, vault, recovery, hostProcess }: ServiceBase<D>,
+  { name, config }: { readonly name: Source; readonly config: ServiceConfig },
+  parts: ServiceParts,
+  open: readonly (() => Promise<void> | void)[],
 ): Promise<RunningService> {
   const { registry } = hostProcess;
-  const outbox = new Outbox({ namespace: config.NATS_NAMESPACE, source: name });
-  const recovery = await Recovery.begin({ service: name, db, bus, seal, log, registry });
   const watch = new JobWatch(registry);
   const sources = { service: name, db, bus, keyId: vault.currentKeyId, watch };
-  const parts = await build({ db, log, bus, outbox, vault, recovery, hostProcess });
   const server = await serveRpc({
     port: config.PORT,
     host: config.HOST,
     trusted: config.RPC_CALLERS_FILE,
-    log,
-    hostProcess,
-    name,
     rpc: [...parts.rpc, ...operatorRpc(sources, recovery)],
     works: async () => (parts.works?.() ?? true) && (await db.takesWrites()),
     ping: () => db.ping(),
-  }).catch(async (error) => {
-    await parts.close?.();
-    throw error;
+    ...{ log, hostProcess, name },
   });
   reportState(registry, sources);
-  const { NATS_REPLICAS: replicas, NATS_STREAM_GIB: gib, EVENT_ACK_WAIT_SECONDS: ackWaitSeconds } = config;
-  const jobs = startJobs(
-    [
-      ...outboxJobs(db, bus, outbox, {
-        replicas,
-        gib,
-        ackWaitSeconds,
-        log,
-        registry,
-        mayPublish: () => recovery.mayPublish(),
-      }),
-      recovery.job,
-      clockJob(db, log, registry),
-      ...parts.jobs,
-    ],
-    log,
-    watch,
-  );
+  const relay = {
+    replicas: config.NATS_REPLICAS,
+    gib: config.NATS_STREAM_GIB,
+    ackWaitSeconds: config.EVENT_ACK_WAIT_SECONDS,
+    mayPublish: () => recovery.mayPublish(),
+    ...{ log, registry },
+  };
+  const own = [...outboxJobs(db, bus, outbox, relay), recovery.job, clockJob(db, log, registry)];
+  const jobs = startJobs([...own, ...parts.jobs], log, watch);
   for (const consumer of parts.consumers ?? []) bus.consume(consumer);
   for (const listener of parts.listeners ?? []) bus.listen(listener);
   return {
@@ -175,9 +141,7 @@ async function serveOn<D extends Database>(
       await server.close(drain);
       await parts.finish?.();
       await jobs.stop();
-      await bus.close();
-      await parts.close?.();
-      await db.close();
+      for (const close of open) await close();
     },
   };
 }

@@ -1,6 +1,6 @@
 // Metrics of a service's database connections, outbox, stream, consumers and encryption key, read at each scrape.
 // Unreadable values are left out instead of reported wrongly.
-import type { GaugeConfiguration, Registry } from "prom-client";
+import type { Registry } from "prom-client";
 import type { Database } from "#platform/database/database.ts";
 import type { EventBus, StreamState } from "#platform/events/event-bus.ts";
 import { outboxState } from "#platform/events/outbox.ts";
@@ -117,42 +117,29 @@ function reportStream(registry: Registry, { service, bus, db }: StateSources): v
 }
 
 function streamGauges(registry: Registry, collect: () => Promise<void>) {
-  const made = <L extends string>(config: GaugeConfiguration<L>) => gauge(registry, { ...config, collect });
-  const ofStream = ["stream"] as const;
-  const ofConsumer = ["stream", "consumer"] as const;
+  const made = <L extends string>(name: string, labelNames: readonly L[], help: string) =>
+    gauge(registry, { name: `tollbooth_${name}`, help, labelNames, collect });
+  const stream = ["stream"] as const;
+  const consumer = ["stream", "consumer"] as const;
+  const untaken =
+    "Time since the oldest event was published that a durable consumer has not consumed, by its source's records; 0 when all are consumed.";
   return {
-    messages: made({ name: "tollbooth_stream_messages", help: "Events in a JetStream stream.", labelNames: ofStream }),
-    bytes: made({ name: "tollbooth_stream_bytes", help: "Size of a JetStream stream.", labelNames: ofStream }),
-    bytesMax: made({
-      name: "tollbooth_stream_bytes_max",
-      help: "Size at which a JetStream stream refuses events.",
-      labelNames: ofStream,
-    }),
-    copies: made({
-      name: "tollbooth_stream_copies",
-      help: "Copies of a JetStream stream: wanted, and current ones.",
-      labelNames: ["stream", "state"] as const,
-    }),
-    pending: made({
-      name: "tollbooth_consumer_pending",
-      help: "Events that a durable consumer has not been offered yet.",
-      labelNames: ofConsumer,
-    }),
-    unacknowledged: made({
-      name: "tollbooth_consumer_unacknowledged",
-      help: "Events that a durable consumer was offered and has not acknowledged.",
-      labelNames: ofConsumer,
-    }),
-    redelivered: made({
-      name: "tollbooth_consumer_redelivered",
-      help: "Unacknowledged events that a durable consumer was offered more than once.",
-      labelNames: ofConsumer,
-    }),
-    untaken: made({
-      name: "tollbooth_consumer_untaken_seconds",
-      help: "Time since the oldest event was published that a durable consumer has not consumed, by its source's records; 0 when all are consumed.",
-      labelNames: ofConsumer,
-    }),
+    messages: made("stream_messages", stream, "Events in a JetStream stream."),
+    bytes: made("stream_bytes", stream, "Size of a JetStream stream."),
+    bytesMax: made("stream_bytes_max", stream, "Size at which a JetStream stream refuses events."),
+    copies: made("stream_copies", ["stream", "state"], "Copies of a JetStream stream: wanted, and current ones."),
+    pending: made("consumer_pending", consumer, "Events that a durable consumer has not been offered yet."),
+    unacknowledged: made(
+      "consumer_unacknowledged",
+      consumer,
+      "Events that a durable consumer was offered and has not acknowledged.",
+    ),
+    redelivered: made(
+      "consumer_redelivered",
+      consumer,
+      "Unacknowledged events that a durable consumer was offered more than once.",
+    ),
+    untaken: made("consumer_untaken_seconds", consumer, untaken),
   };
 }
 

@@ -15,10 +15,10 @@ import {
   type StreamConfig,
 } from "nats";
 import pg from "pg";
-import { migrate } from "#platform/database/migrate.ts";
 import { StreamRefused } from "#platform/events/consumers.ts";
 import { eventSubject, streamName } from "#platform/events/streams.ts";
 import { migrateAll } from "../../../deploy/cli/setup/migrate-all.ts";
+import { migrate } from "../../../deploy/cli/setup/migrate-database.ts";
 import { durableConsumers, sources } from "../../../services/services.ts";
 import { freshDatabase, serviceLogin, serviceRoles } from "../../harness/database.ts";
 import { eventually } from "../../harness/eventually.ts";

@@ -2,9 +2,9 @@
 // previous release, which has one copy, works on the same database.
 import assert from "node:assert/strict";
 import pg from "pg";
-import { migrate } from "#platform/database/migrate.ts";
 import { newId } from "#platform/values/id.ts";
 import { Environment } from "#proto/merchant/v1/merchant_pb.ts";
+import { migrate } from "../../../deploy/cli/setup/migrate-database.ts";
 import { freshDatabase } from "../../harness/database.ts";
 import { fixture, suite } from "../../harness/suite.ts";
 import { listenTo, refused } from "../service-config.ts";

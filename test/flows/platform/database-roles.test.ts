@@ -3,8 +3,8 @@
 import assert from "node:assert/strict";
 import { randomBytes } from "node:crypto";
 import pg from "pg";
-import { migrate } from "#platform/database/migrate.ts";
-import { RoleRefused } from "#platform/database/rights.ts";
+import { migrate } from "../../../deploy/cli/setup/migrate-database.ts";
+import { RoleRefused } from "../../../deploy/cli/setup/rights.ts";
 import { createDatabases, withDatabase, withLogin } from "../../../deploy/local/databases.ts";
 import { appendOnlyTables, type Source, sources } from "../../../services/services.ts";
 import { firstDeliveryIdOf } from "../../../services/webhook/store/partitions.ts";

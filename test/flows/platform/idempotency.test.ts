@@ -106,19 +106,6 @@ test("a stored answer is returned only for the same request of the same merchant
   for (const change of strangers) assert.equal((await work({ ...request, ...change }, "pay_9")).objectId, "pay_9");
 });
 
-test("the same key of two operations has separate objects and answers", async () => {
-  const payment = scope();
-  const refund = { ...payment, operation: "refund_payment", fingerprint: Buffer.alloc(32, 7) };
-  const [ofPayment, ofRefund] = [await work(payment, "pay_1"), await work(refund, "re_1")];
-  assert.deepEqual([ofPayment.objectId, ofRefund.objectId], ["pay_1", "re_1"]);
-  await keys.finish(db, refund, ofRefund.lease, storedAnswer("refund"));
-  await keys.finish(db, payment, ofPayment.lease, storedAnswer("payment"));
-  assert.deepEqual(
-    [await answerOf(payment), await answerOf(refund)],
-    [storedAnswer("payment"), storedAnswer("refund")],
-  );
-});
-
 test("final refusals are kept; after others the key is free for the same object", async () => {
   for (const reason of [
     "PAYMENT_BLOCKED",

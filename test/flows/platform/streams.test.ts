@@ -375,22 +375,6 @@ withPayments(
   { migrated: false },
 );
 
-withPayments(
-  "a service creates its missing stream, and reports no loss when nothing was announced",
-  async (payments) => {
-    assert.deepEqual(
-      await counted(async () => {
-        await payments.replica();
-        await payments.follow();
-        await payments.announce("pay_1");
-        await payments.waitForConsumed("pay_1");
-      }),
-      { losses: {}, sentAgain: 0 },
-    );
-  },
-  { migrated: false },
-);
-
 withPayments("an event older than the inbox is not sent again", async (payments) => {
   const bus = await payments.bus();
   const watch = new StreamWatch({ db: payments.db, bus, source, replicas: 1, log });

@@ -3,12 +3,12 @@
 import assert from "node:assert/strict";
 import { randomBytes } from "node:crypto";
 import type { Client } from "@connectrpc/connect";
-import { ensureStreams } from "#platform/events/make-streams.ts";
 import { connectPeer, type Peer } from "#platform/rpc/client.ts";
 import { fixedToken, type OwnToken, type TrustedCallers, trustingOnly } from "#platform/secrets/callers.ts";
 import { ConnectorService, Environment, MerchantService } from "#proto/merchant/v1/merchant_pb.ts";
 import { DisputeService } from "#proto/payments/v1/disputes_pb.ts";
 import { PaymentsService } from "#proto/payments/v1/payments_pb.ts";
+import { ensureStreams } from "../../../deploy/cli/setup/ensure-streams.ts";
 import { freePort } from "../../../deploy/local/free-port.ts";
 import { startMerchant } from "../../../services/merchant/service.ts";
 import { startPayments } from "../../../services/payments/service.ts";

@@ -6,7 +6,7 @@ import { existsSync } from "node:fs";
 import { readFile, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { promisify } from "node:util";
-import { ensureStreams } from "#platform/events/make-streams.ts";
+import { ensureStreams } from "../../../deploy/cli/setup/ensure-streams.ts";
 import type { StackDatabases } from "../../../deploy/local/databases.ts";
 import { freePort } from "../../../deploy/local/free-port.ts";
 import { runChild } from "../../../deploy/local/process/child-process.ts";

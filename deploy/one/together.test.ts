@@ -1,5 +1,5 @@
 import * as assert from "uvu/assert";
-import { suite } from "../../../test/harness/suite.ts";
+import { suite } from "../../test/harness/suite.ts";
 import { programEnvironment } from "./together.ts";
 
 const test = suite("parts of a process");

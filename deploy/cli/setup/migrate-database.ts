@@ -1,15 +1,11 @@
 // Migrates a service's database to this release: numbered SQL files of the platform and the service, each once in its
 // own transaction. An advisory lock lets any number of replicas run it. The migrating role owns the tables and grants
 // the service's role its rights.
-import { createHash } from "node:crypto";
-import { readdirSync, readFileSync } from "node:fs";
-import { join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
 import pg from "pg";
-import type { Log } from "#platform/telemetry/log.ts";
-import { CertificateRefused } from "#platform/values/failure.ts";
+import { schemaFiles } from "#platform/database/schema-state.ts";
 import { errorCode } from "#platform/values/unchecked.ts";
-import { appendOnlyTables, type Source } from "../../services.ts";
+import { appendOnlyTables, type Source } from "../../../services/services.ts";
 import { grantRights } from "./rights.ts";
 
 // Any number that is not locked elsewhere in these databases.
@@ -101,64 +97,4 @@ async function retryWhileLocked(client: pg.Client, work: () => Promise<void>): P
 function isLockedOut(error: unknown): boolean {
   const [lockNotAvailable, deadlockDetected] = ["55P03", "40P01"];
   return [lockNotAvailable, deadlockDetected].includes(errorCode(error));
-}
-
-// A restarting database is back within seconds; after this the supervisor should see the process fail.
-const schemaWaitMs = 30_000;
-
-/** Waits until the database answers and has this release's schema. @throws after 30 s */
-export async function awaitSchema(sql: Queryable, service: Source, log: Log): Promise<void> {
-  const until = performance.now() + schemaWaitMs;
-  for (;;) {
-    try {
-      await checkSchema(sql, service);
-      return;
-    } catch (error) {
-      // Waiting does not fix a certificate.
-      if (error instanceof CertificateRefused || performance.now() > until) throw error;
-      log.warn({ err: error }, "database not ready: retrying");
-      await pause(retryPauseMs);
-    }
-  }
-}
-
-interface Queryable {
-  rows<Row>(text: string): Promise<Row[]>;
-}
-
-/** @throws when the database lacks a file of this release; a newer schema is fine (release N−1 runs on schema N) */
-export async function checkSchema(sql: Queryable, service: Source): Promise<void> {
-  const { missing } = await schemaState(sql, service);
-  if (missing.length > 0) throw new Error(`the database lacks ${missing.join(", ")}: run the migrate command first`);
-}
-
-/** Files of this release that are applied and missing, and files of a newer release. */
-export async function schemaState(
-  sql: Queryable,
-  service: Source,
-): Promise<{ applied: string[]; missing: string[]; newer: string[] }> {
-  const rows = await sql.rows<{ name: string }>("select name from schema_migrations order by name");
-  const known = new Set(rows.map((row) => row.name));
-  const own = schemaFiles(service).map((file) => file.name);
-  return {
-    applied: own.filter((name) => known.has(name)),
-    missing: own.filter((name) => !known.has(name)),
-    newer: [...known].filter((name) => !own.includes(name)),
-  };
-}
-
-function schemaFiles(service: Source): { name: string; sql: string; checksum: string }[] {
-  const folders = [
-    { prefix: "platform", path: join(import.meta.dirname, "schema") },
-    { prefix: service, path: join(import.meta.dirname, "../..", service, "store/schema") },
-  ];
-  return folders.flatMap(({ prefix, path }) =>
-    readdirSync(path)
-      .filter((name) => /^\d{4}-[a-z0-9-]+\.sql$/.test(name))
-      .sort()
-      .map((name) => {
-        const sql = readFileSync(join(path, name), "utf8");
-        return { name: `${prefix}/${name}`, sql, checksum: createHash("sha256").update(sql).digest("hex") };
-      }),
-  );
 }

@@ -3,10 +3,8 @@
 // unexpected error stops the process.
 import { setTimeout as pause } from "node:timers/promises";
 import { Registry } from "prom-client";
-import { createLog, type Log } from "#platform/telemetry/log.ts";
-import { serveAdmin } from "#platform/telemetry/metrics.ts";
-import { ConfigError, type Environment, logLevels, readConfig } from "./config.ts";
-import { type Drain, drainOf, type Host } from "./host.ts";
+import { ConfigError, type Environment, logLevels, readConfig } from "#platform/process/config.ts";
+import { type Drain, drainOf, type Host } from "#platform/process/host.ts";
 import {
   exitOnDefect,
   exitUnstarted,
@@ -17,7 +15,9 @@ import {
   reportReady,
   startTracing,
   stopOnSignal,
-} from "./process.ts";
+} from "#platform/process/process.ts";
+import { createLog, type Log } from "#platform/telemetry/log.ts";
+import { serveAdmin } from "#platform/telemetry/metrics.ts";
 
 /** A program that is not started yet. */
 export interface Program {
