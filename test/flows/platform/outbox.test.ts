@@ -137,13 +137,6 @@ test("events that an operator resends arrive again, also within the broker's dup
   }
 });
 
-test("a row and its event have the same id", async () => {
-  await outbox.append(db, [announcement("pay_1"), announcement("pay_2")]);
-  const rows = await db.rows<{ event_id: string; body: Buffer }>("select event_id, body from outbox");
-  assert.equal(rows.length, 2);
-  for (const { event_id, body } of rows) assert.equal(fromBinary(EventSchema, body).id, event_id);
-});
-
 test("published rows are kept for eight days, unpublished ones without limit", async () => {
   await outbox.append(db, ["pay_old", "pay_late", "pay_never"].map(announcement));
   const times = [
