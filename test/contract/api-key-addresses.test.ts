@@ -2,24 +2,19 @@
 import assert from "node:assert/strict";
 import { membersOf } from "#platform/values/unchecked.ts";
 import { Environment } from "#proto/merchant/v1/merchant_pb.ts";
-import type { StackInfo } from "../../deploy/local/stack-file.ts";
 import { eventually } from "../harness/eventually.ts";
 import { freshKey, freshMerchant, type TestMerchant } from "../harness/merchant.ts";
-import { stack } from "../harness/stack.ts";
-import { suite } from "../harness/suite.ts";
-import { type Caller, type CallOptions, caller } from "./caller.ts";
+import { type Caller, type CallOptions, caller, contractSuite } from "./caller.ts";
 import { type OwnGateway, ownGateway } from "./own-gateway.ts";
 
-const test = suite("addresses of API keys");
+const { test, running } = contractSuite("addresses of API keys");
 const here = "203.0.113.0/24";
-let running: StackInfo;
 let proxied: OwnGateway;
 let merchant: TestMerchant;
 /** Through a gateway behind one proxy. */
 let api: Caller;
 
 test.before(async () => {
-  running = await stack();
   merchant = await freshMerchant(running, { environment: Environment.LIVE });
   proxied = await ownGateway(running, { TRUST_PROXY: "1", RATE_LIMIT: "on", RATE_LIMIT_REFUSED_KEYS_PER_MINUTE: "2" });
   api = await caller(proxied, merchant.apiKey);

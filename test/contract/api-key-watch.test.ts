@@ -4,21 +4,14 @@ import { register } from "prom-client";
 import { connectPeer } from "#platform/rpc/client.ts";
 import { AuditService } from "#proto/merchant/v1/audit_pb.ts";
 import { Environment } from "#proto/merchant/v1/merchant_pb.ts";
-import type { StackInfo } from "../../deploy/local/stack-file.ts";
 import { api, merchantApi } from "../harness/api.ts";
 import { eventually } from "../harness/eventually.ts";
 import { freshMerchant } from "../harness/merchant.ts";
-import { stack } from "../harness/stack.ts";
-import { suite } from "../harness/suite.ts";
+import { contractSuite } from "./caller.ts";
 import { ownGateway } from "./own-gateway.ts";
 
-const test = suite("watch over API keys");
+const { test, running } = contractSuite("watch over API keys");
 const path = "/v1/merchants/me";
-let running: StackInfo;
-
-test.before(async () => {
-  running = await stack();
-});
 
 /** Of the gateways in this process. */
 async function refusedKeys(): Promise<Record<string, number>> {

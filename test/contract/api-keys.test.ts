@@ -2,24 +2,12 @@
 import assert from "node:assert/strict";
 import { membersOf } from "#platform/values/unchecked.ts";
 import { Environment } from "#proto/merchant/v1/merchant_pb.ts";
-import type { StackInfo } from "../../deploy/local/stack-file.ts";
 import type { Answer } from "../harness/api.ts";
 import { eventually } from "../harness/eventually.ts";
-import { freshMerchant, type TestMerchant } from "../harness/merchant.ts";
-import { stack } from "../harness/stack.ts";
-import { suite } from "../harness/suite.ts";
-import { type Caller, type CallOptions, caller } from "./caller.ts";
+import { freshMerchant } from "../harness/merchant.ts";
+import { type CallOptions, caller, contractSuite } from "./caller.ts";
 
-const test = suite("API keys");
-let running: StackInfo;
-let merchant: TestMerchant;
-let api: Caller;
-
-test.before(async () => {
-  running = await stack();
-  merchant = await freshMerchant(running);
-  api = await caller(running, merchant.apiKey);
-});
+const { test, running, merchant, api } = contractSuite("API keys");
 
 const create = async (body = {}) => await api.call("createApiKey", 201, { body });
 const records = async (): Promise<Record<string, unknown>[]> =>

@@ -12,29 +12,20 @@ import { RiskKind, RiskService } from "#proto/checkout/v1/risk_pb.ts";
 import { AuditService } from "#proto/merchant/v1/audit_pb.ts";
 import { Environment } from "#proto/merchant/v1/merchant_pb.ts";
 import { FeeService } from "#proto/payments/v1/fee_pb.ts";
-import type { StackInfo } from "../../deploy/local/stack-file.ts";
 import { keepRequestDays } from "../../services/merchant/jobs/keep-request-days.ts";
 import { listRequestDays } from "../../services/merchant/store/request-days.ts";
 import { freshDatabase } from "../harness/database.ts";
 import { eventually } from "../harness/eventually.ts";
-import { freshMerchant, type TestMerchant } from "../harness/merchant.ts";
+import { freshMerchant } from "../harness/merchant.ts";
 import { cards, pay } from "../harness/pay.ts";
-import { stack } from "../harness/stack.ts";
-import { suite } from "../harness/suite.ts";
-import { asBuyer, type Caller, caller } from "./caller.ts";
+import { asBuyer, contractSuite } from "./caller.ts";
 
-const test = suite("audit", { timeoutMs: 60_000 });
+const { test, running, merchant, api } = contractSuite("audit", { timeoutMs: 60_000 });
 const environment = Environment.SANDBOX;
-let running: StackInfo;
-let merchant: TestMerchant;
-let api: Caller;
 let peer: Peer;
 let audit: Client<typeof AuditService>;
 
 test.before(async () => {
-  running = await stack();
-  merchant = await freshMerchant(running);
-  api = await caller(running, merchant.apiKey);
   peer = connectPeer({ url: running.rpc.merchant, token: running.rpc_token });
   audit = peer.client(AuditService);
 });

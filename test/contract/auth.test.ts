@@ -5,30 +5,21 @@ import { writeFileSync } from "node:fs";
 import { request } from "node:http";
 import { join } from "node:path";
 import { newId } from "#platform/values/id.ts";
-import type { StackInfo } from "../../deploy/local/stack-file.ts";
 import { purchase } from "../console/purchases.ts";
 import { eventually } from "../harness/eventually.ts";
 import { pdfFile } from "../harness/files/sample-files.ts";
-import { freshMerchant, type TestMerchant } from "../harness/merchant.ts";
-import { stack } from "../harness/stack.ts";
-import { suite } from "../harness/suite.ts";
+import { freshMerchant } from "../harness/merchant.ts";
 import { tempDir } from "../harness/temp-dir.ts";
-import { type Caller, caller } from "./caller.ts";
+import { caller, contractSuite } from "./caller.ts";
 import type { DocumentOperation } from "./document.ts";
 import { setMerchant } from "./operator.ts";
 import { ownGateway } from "./own-gateway.ts";
 
-const test = suite("authentication", { timeoutMs: 30_000 });
+const { test, running, merchant, api } = contractSuite("authentication", { timeoutMs: 30_000 });
 const everyScope = ["payments:read", "payments:write", "merchant:read", "merchant:write"];
-let running: StackInfo;
-let merchant: TestMerchant;
-let api: Caller;
 let guarded: readonly DocumentOperation[];
 
 test.before(async () => {
-  running = await stack();
-  merchant = await freshMerchant(running);
-  api = await caller(running, merchant.apiKey);
   guarded = api.document.operations.filter((operation) => operation.scope !== undefined);
   assert.ok(guarded.length >= 25);
 });

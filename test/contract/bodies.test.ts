@@ -1,23 +1,17 @@
 // Hostile bodies: too many, too slow, too long. A rejected body is not read, and other callers are not affected.
 import assert from "node:assert/strict";
 import { connect, type Socket } from "node:net";
-import type { StackInfo } from "../../deploy/local/stack-file.ts";
 import { api } from "../harness/api.ts";
 import { eventually } from "../harness/eventually.ts";
-import { freshMerchant, type TestMerchant } from "../harness/merchant.ts";
-import { stack } from "../harness/stack.ts";
-import { suite } from "../harness/suite.ts";
+import { freshMerchant } from "../harness/merchant.ts";
+import { contractSuite } from "./caller.ts";
 import { ownGateway } from "./own-gateway.ts";
 
-const test = suite("bodies");
+const { test, running, merchant } = contractSuite("bodies");
 const kib = 1024;
-let running: StackInfo;
-let merchant: TestMerchant;
 let account: string;
 
 test.before(async () => {
-  running = await stack();
-  merchant = await freshMerchant(running);
   account = (await merchant.api.get("/v1/merchants/me/connectors")).text("data.0.external_account_id");
 });
 

@@ -3,6 +3,9 @@
 import assert from "node:assert/strict";
 import type { StackInfo } from "../../deploy/local/stack-file.ts";
 import { type Answer, type Api, api, type HeaderList, merchantApi } from "../harness/api.ts";
+import { freshMerchant } from "../harness/merchant.ts";
+import { stack } from "../harness/stack.ts";
+import { fixture, suite } from "../harness/suite.ts";
 import { type ApiDocument, apiDocument } from "./document.ts";
 
 /** The parts of a request. */
@@ -40,6 +43,15 @@ const provedForAll = new Set([
   ...["unauthorized", "forbidden", "payload_too_large", "unsupported_media_type"],
   ...["rate_limited", "internal_error", "service_unavailable"],
 ]);
+
+/** A suite on the run's stack, with a fresh sandbox merchant and a caller with its key. */
+export function contractSuite(name: string, limits?: Parameters<typeof suite>[1]) {
+  const test = suite(name, limits);
+  const running = fixture(test, stack);
+  const merchant = fixture(test, () => freshMerchant(running));
+  const api = fixture(test, () => caller(running, merchant.apiKey));
+  return { test, running, merchant, api };
+}
 
 /** A caller with this API key. */
 export async function caller(stack: Pick<StackInfo, "gateway">, apiKey: string): Promise<Caller> {

@@ -2,25 +2,13 @@
 import assert from "node:assert/strict";
 import { membersOf } from "#platform/values/unchecked.ts";
 import { Environment } from "#proto/merchant/v1/merchant_pb.ts";
-import type { StackInfo } from "../../deploy/local/stack-file.ts";
-import { freshMerchant, type TestMerchant } from "../harness/merchant.ts";
+import { freshMerchant } from "../harness/merchant.ts";
 import { cards, pay } from "../harness/pay.ts";
-import { stack } from "../harness/stack.ts";
-import { suite } from "../harness/suite.ts";
-import { asBuyer, type Caller, caller } from "./caller.ts";
+import { asBuyer, contractSuite } from "./caller.ts";
 import { failProcessor } from "./operator.ts";
 
-const test = suite("checkout sessions", { timeoutMs: 30_000 });
+const { test, running, api } = contractSuite("checkout sessions", { timeoutMs: 30_000 });
 const order = { amount: 1050, currency: "EUR" };
-let running: StackInfo;
-let merchant: TestMerchant;
-let api: Caller;
-
-test.before(async () => {
-  running = await stack();
-  merchant = await freshMerchant(running);
-  api = await caller(running, merchant.apiKey);
-});
 
 // Proves createCheckoutSession: response
 test("docs/contract.md §4: creation answers exactly the session's fields, with its secret", async () => {

@@ -1,27 +1,15 @@
 // docs/contract.md §4: the two operations of the buyer's browser; docs/contract.md §4.
 import assert from "node:assert/strict";
 import { membersOf } from "#platform/values/unchecked.ts";
-import type { StackInfo } from "../../deploy/local/stack-file.ts";
 import type { Answer } from "../harness/api.ts";
 import { eventually } from "../harness/eventually.ts";
-import { freshMerchant, type TestMerchant } from "../harness/merchant.ts";
+import { freshMerchant } from "../harness/merchant.ts";
 import { answerChallenge, cards, pay } from "../harness/pay.ts";
-import { stack } from "../harness/stack.ts";
-import { suite } from "../harness/suite.ts";
-import { asBuyer, type Caller, caller } from "./caller.ts";
+import { asBuyer, contractSuite } from "./caller.ts";
 import { blockAddress, failProcessor, setMerchant } from "./operator.ts";
 
-const test = suite("checkout", { timeoutMs: 30_000 });
+const { test, running, merchant, api } = contractSuite("checkout", { timeoutMs: 30_000 });
 const order = { amount: 1050, currency: "EUR", description: "Order 7", metadata: { inner: "secret" } };
-let running: StackInfo;
-let merchant: TestMerchant;
-let api: Caller;
-
-test.before(async () => {
-  running = await stack();
-  merchant = await freshMerchant(running);
-  api = await caller(running, merchant.apiKey);
-});
 
 const create = (more = {}, as = merchant.apiKey) =>
   api.call("createCheckoutSession", 201, { as, body: { ...order, ...more } });

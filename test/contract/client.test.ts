@@ -5,21 +5,17 @@ import { execFile } from "node:child_process";
 import { copyFile, mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { promisify } from "node:util";
-import type { StackInfo } from "../../deploy/local/stack-file.ts";
 import { api } from "../harness/api.ts";
 import { freshMerchant } from "../harness/merchant.ts";
-import { stack } from "../harness/stack.ts";
-import { suite } from "../harness/suite.ts";
+import { contractSuite } from "./caller.ts";
 
-const test = suite("generated client", { timeoutMs: 60_000 });
+const { test, running } = contractSuite("generated client", { timeoutMs: 60_000 });
 const run = promisify(execFile);
 const root = join(import.meta.dirname, "../..");
 const limits = { timeout: 50_000, cwd: root };
-let running: StackInfo;
 let folder: string;
 
 test.before(async () => {
-  running = await stack();
   // Inside the project, so that the client finds its runtime package.
   await mkdir(join(root, ".local-test"), { recursive: true });
   folder = await mkdtemp(join(root, ".local-test/client-"));

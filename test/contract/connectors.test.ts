@@ -1,23 +1,14 @@
 // docs/contract.md §8: connectors; docs/contract.md §8.
 import assert from "node:assert/strict";
 import { Environment } from "#proto/merchant/v1/merchant_pb.ts";
-import type { StackInfo } from "../../deploy/local/stack-file.ts";
-import { freshMerchant, type TestMerchant } from "../harness/merchant.ts";
-import { stack } from "../harness/stack.ts";
-import { suite } from "../harness/suite.ts";
-import { type Caller, caller } from "./caller.ts";
+import { freshMerchant } from "../harness/merchant.ts";
+import { contractSuite } from "./caller.ts";
 import { changeConnector } from "./operator.ts";
 
-const test = suite("connectors");
-let running: StackInfo;
-let merchant: TestMerchant;
-let api: Caller;
+const { test, running, api } = contractSuite("connectors");
 let cid: string;
 
 test.before(async () => {
-  running = await stack();
-  merchant = await freshMerchant(running);
-  api = await caller(running, merchant.apiKey);
   cid = (await api.call("listConnectors", 200)).text("data.0.id");
 });
 

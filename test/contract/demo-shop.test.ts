@@ -4,23 +4,16 @@ import { randomBytes } from "node:crypto";
 import { globSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { membersOf } from "#platform/values/unchecked.ts";
-import type { StackInfo } from "../../deploy/local/stack-file.ts";
 import { type DemoShop, openDemoShop } from "../harness/demo-shop.ts";
 import { eventually } from "../harness/eventually.ts";
-import { freshMerchant, type TestMerchant } from "../harness/merchant.ts";
 import { cards, pay } from "../harness/pay.ts";
 import { announcedTwice } from "../harness/payments/announced-twice.ts";
-import { stack } from "../harness/stack.ts";
-import { suite } from "../harness/suite.ts";
+import { contractSuite } from "./caller.ts";
 
-const test = suite("demo shop", { timeoutMs: 60_000 });
-let running: StackInfo;
-let merchant: TestMerchant;
+const { test, running, merchant } = contractSuite("demo shop", { timeoutMs: 60_000 });
 let shop: DemoShop;
 
 test.before(async () => {
-  running = await stack();
-  merchant = await freshMerchant(running);
   shop = await openDemoShop(running, merchant.apiKey);
 });
 test.after(() => shop?.close());

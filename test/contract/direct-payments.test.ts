@@ -2,25 +2,13 @@
 // idempotency.
 import assert from "node:assert/strict";
 import { Environment } from "#proto/merchant/v1/merchant_pb.ts";
-import type { StackInfo } from "../../deploy/local/stack-file.ts";
 import { eventually } from "../harness/eventually.ts";
-import { freshMerchant, type TestMerchant } from "../harness/merchant.ts";
+import { freshMerchant } from "../harness/merchant.ts";
 import { cards, cardToken } from "../harness/pay.ts";
-import { stack } from "../harness/stack.ts";
-import { suite } from "../harness/suite.ts";
-import { type Caller, caller } from "./caller.ts";
+import { contractSuite } from "./caller.ts";
 import { accountOf, failProcessor } from "./operator.ts";
 
-const test = suite("direct payments", { timeoutMs: 30_000 });
-let running: StackInfo;
-let merchant: TestMerchant;
-let api: Caller;
-
-test.before(async () => {
-  running = await stack();
-  merchant = await freshMerchant(running);
-  api = await caller(running, merchant.apiKey);
-});
+const { test, running, merchant, api } = contractSuite("direct payments", { timeoutMs: 30_000 });
 
 const token = async (card?: string, of = merchant) => await cardToken(running.processor, await accountOf(of), card);
 

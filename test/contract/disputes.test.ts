@@ -5,27 +5,15 @@ import { once } from "node:events";
 import { readFile } from "node:fs/promises";
 import { connect } from "node:net";
 import { membersOf } from "#platform/values/unchecked.ts";
-import type { StackInfo } from "../../deploy/local/stack-file.ts";
 import { eventually } from "../harness/eventually.ts";
 import { jpegFile, pdfFile, pngFile } from "../harness/files/sample-files.ts";
 import { logFile } from "../harness/files/stack-logs.ts";
-import { freshMerchant, type TestMerchant } from "../harness/merchant.ts";
+import { freshMerchant } from "../harness/merchant.ts";
 import { cards, pay } from "../harness/pay.ts";
-import { stack } from "../harness/stack.ts";
-import { suite } from "../harness/suite.ts";
-import { asBuyer, type Caller, caller } from "./caller.ts";
+import { asBuyer, contractSuite } from "./caller.ts";
 import { failProcessor } from "./operator.ts";
 
-const test = suite("disputes", { timeoutMs: 60_000 });
-let running: StackInfo;
-let merchant: TestMerchant;
-let api: Caller;
-
-test.before(async () => {
-  running = await stack();
-  merchant = await freshMerchant(running);
-  api = await caller(running, merchant.apiKey);
-});
+const { test, running, merchant, api } = contractSuite("disputes", { timeoutMs: 60_000 });
 
 const unknown = "dp_01jd3v9q6k8m2n4p6r8t0v2x4z";
 const winning = { uncategorized_text: "winning_evidence" };

@@ -6,7 +6,6 @@ import { mkdir, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { promisify } from "node:util";
-import type { StackInfo } from "../../deploy/local/stack-file.ts";
 import { testCards } from "../../services/simulator/rules/test-card.ts";
 import { api, merchantApi } from "../harness/api.ts";
 import { python, runPython } from "../harness/files/python.ts";
@@ -14,22 +13,19 @@ import { pdfFile } from "../harness/files/sample-files.ts";
 import { freshMerchant } from "../harness/merchant.ts";
 import { pay } from "../harness/pay.ts";
 import { type Receiver, startReceiver } from "../harness/receiver.ts";
-import { stack } from "../harness/stack.ts";
-import { suite } from "../harness/suite.ts";
 import { tempDir } from "../harness/temp-dir.ts";
+import { contractSuite } from "./caller.ts";
 import { apiDocument } from "./document.ts";
 import { type ShownCall, type Story, shownCalls, storyOf } from "./shown-calls.ts";
 
-const test = suite("docs calls", { timeoutMs: 120_000 });
+const { test, running } = contractSuite("docs calls", { timeoutMs: 120_000 });
 const run = promisify(execFile);
 const root = join(import.meta.dirname, "../..");
-let running: StackInfo;
 let receiver: Receiver;
 let folder: string;
 let document: object;
 
 test.before(async () => {
-  running = await stack();
   receiver = await startReceiver(running.tls);
   folder = await tempDir("docs-calls");
   document = (await apiDocument(running.gateway)).root;

@@ -8,25 +8,22 @@ import { membersOf } from "#platform/values/unchecked.ts";
 import { chapters } from "../../deploy/generate/docs/contents.ts";
 import { answerExample } from "../../deploy/generate/docs/reference/answer-example.ts";
 import { operationsOf } from "../../deploy/generate/docs/reference/api-operation.ts";
-import type { StackInfo } from "../../deploy/local/stack-file.ts";
 import { errorTable } from "../../gateway/failures.ts";
 import { describedEvents } from "../../gateway/openapi/text.ts";
 import { type Answer, api } from "../harness/api.ts";
 import { stack } from "../harness/stack.ts";
-import { suite } from "../harness/suite.ts";
+import { contractSuite } from "./caller.ts";
 import { type ApiDocument, apiDocument } from "./document.ts";
 import { ownGateway } from "./own-gateway.ts";
 
-const test = suite("docs pages", { timeoutMs: 60_000 });
+const { test, running } = contractSuite("docs pages", { timeoutMs: 60_000 });
 const pageMaxBytes = 60_000;
 const searchMaxBytes = 90_000;
-let running: StackInfo;
 let document: ApiDocument;
 /** Every page by its address, found by following links from `/`. */
 const pages = new Map<string, Answer>();
 
 test.before(async () => {
-  running = await stack();
   document = await apiDocument(running.gateway);
   const waiting = ["/"];
   for (let address = waiting.pop(); address !== undefined; address = waiting.pop()) {

@@ -2,25 +2,16 @@
 import assert from "node:assert/strict";
 import { membersOf } from "#platform/values/unchecked.ts";
 import { Environment } from "#proto/merchant/v1/merchant_pb.ts";
-import type { StackInfo } from "../../deploy/local/stack-file.ts";
 import { eventually } from "../harness/eventually.ts";
-import { freshMerchant, type TestMerchant } from "../harness/merchant.ts";
+import { freshMerchant } from "../harness/merchant.ts";
 import { cards, pay } from "../harness/pay.ts";
 import { type Receiver, startReceiver } from "../harness/receiver.ts";
-import { stack } from "../harness/stack.ts";
-import { suite } from "../harness/suite.ts";
-import { asBuyer, type Caller, caller } from "./caller.ts";
+import { asBuyer, caller, contractSuite } from "./caller.ts";
 
-const test = suite("events", { timeoutMs: 30_000 });
-let running: StackInfo;
-let merchant: TestMerchant;
-let api: Caller;
+const { test, running, api } = contractSuite("events", { timeoutMs: 30_000 });
 let receiver: Receiver;
 
 test.before(async () => {
-  running = await stack();
-  merchant = await freshMerchant(running);
-  api = await caller(running, merchant.apiKey);
   receiver = await startReceiver(running.tls);
 });
 test.after(() => receiver.close());

@@ -1,26 +1,19 @@
 // Any input to any operation: never a 5xx, never an answer that the document does not describe, never a crash.
 import assert from "node:assert/strict";
 import fc from "fast-check";
-import type { StackInfo } from "../../deploy/local/stack-file.ts";
 import { Answer, api } from "../harness/api.ts";
-import { freshMerchant, type TestMerchant } from "../harness/merchant.ts";
-import { stack } from "../harness/stack.ts";
-import { suite } from "../harness/suite.ts";
+import { contractSuite } from "./caller.ts";
 import { type ApiDocument, apiDocument, type DocumentOperation } from "./document.ts";
 
 // 32 operations, 2 ms a request: about 5 s in all. FUZZ_RUNS=1000 searches deeper.
 const runs = Number(process.env.FUZZ_RUNS ?? 40);
-const test = suite("fuzz", { timeoutMs: 10_000 + runs * 5_000 });
-let running: StackInfo;
-let merchant: TestMerchant;
+const { test, running, merchant } = contractSuite("fuzz", { timeoutMs: 10_000 + runs * 5_000 });
 let document: ApiDocument;
 /** Ids of real objects, so that not everything ends at not_found. */
 const ids: Record<string, string> = {};
 let secret: string;
 
 test.before(async () => {
-  running = await stack();
-  merchant = await freshMerchant(running);
   document = await apiDocument(running.gateway);
   const session = (await merchant.api.post("/v1/checkout-sessions", { amount: 100, currency: "EUR" })).expect(201);
   ids["/v1/checkout"] = session.text("id");

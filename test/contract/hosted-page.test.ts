@@ -1,19 +1,15 @@
 // The hosted page as a server sends it: the data that an id alone reveals, its scripts, and its report endpoint.
 import assert from "node:assert/strict";
-import type { StackInfo } from "../../deploy/local/stack-file.ts";
 import { pageScripts } from "../../gateway/web/page-scripts.ts";
 import { type Answer, api } from "../harness/api.ts";
 import { freshMerchant } from "../harness/merchant.ts";
-import { stack } from "../harness/stack.ts";
-import { suite } from "../harness/suite.ts";
+import { contractSuite } from "./caller.ts";
 import { type OwnGateway, ownGateway } from "./own-gateway.ts";
 
-const test = suite("hosted page");
-let running: StackInfo;
+const { test, running } = contractSuite("hosted page");
 let own: OwnGateway;
 
 test.before(async () => {
-  running = await stack();
   own = await ownGateway(running, { RATE_LIMIT: "on", RATE_LIMIT_REPORTS_PER_MINUTE: "5" });
 });
 test.after(() => own.stop());

@@ -2,25 +2,12 @@
 // envelope.
 import assert from "node:assert/strict";
 import { connect } from "node:net";
-import type { StackInfo } from "../../deploy/local/stack-file.ts";
 import { Answer } from "../harness/api.ts";
-import { freshMerchant, type TestMerchant } from "../harness/merchant.ts";
 import { pay } from "../harness/pay.ts";
-import { stack } from "../harness/stack.ts";
-import { suite } from "../harness/suite.ts";
-import { asBuyer, type Caller, caller } from "./caller.ts";
+import { asBuyer, contractSuite } from "./caller.ts";
 import { ownGateway } from "./own-gateway.ts";
 
-const test = suite("HTTP", { timeoutMs: 30_000 });
-let running: StackInfo;
-let merchant: TestMerchant;
-let api: Caller;
-
-test.before(async () => {
-  running = await stack();
-  merchant = await freshMerchant(running);
-  api = await caller(running, merchant.apiKey);
-});
+const { test, running, merchant, api } = contractSuite("HTTP", { timeoutMs: 30_000 });
 
 async function send(method: string, path: string, init: RequestInit = {}): Promise<Answer> {
   const headers = { authorization: `Bearer ${merchant.apiKey}`, ...init.headers };

@@ -2,27 +2,15 @@
 import assert from "node:assert/strict";
 import { once } from "node:events";
 import { type IncomingMessage, request } from "node:http";
-import type { StackInfo } from "../../deploy/local/stack-file.ts";
 import type { Answer } from "../harness/api.ts";
-import { freshMerchant, type TestMerchant } from "../harness/merchant.ts";
+import { freshMerchant } from "../harness/merchant.ts";
 import { pay } from "../harness/pay.ts";
-import { stack } from "../harness/stack.ts";
-import { suite } from "../harness/suite.ts";
-import { asBuyer, type Caller, type CallOptions, caller } from "./caller.ts";
+import { asBuyer, type CallOptions, contractSuite } from "./caller.ts";
 import { failProcessor } from "./operator.ts";
 
-const test = suite("idempotency", { timeoutMs: 30_000 });
+const { test, running, merchant, api } = contractSuite("idempotency", { timeoutMs: 30_000 });
 const order = { amount: 1050, currency: "EUR", metadata: { a: "1", b: "2" } };
-let running: StackInfo;
-let merchant: TestMerchant;
-let api: Caller;
 let keys = 0;
-
-test.before(async () => {
-  running = await stack();
-  merchant = await freshMerchant(running);
-  api = await caller(running, merchant.apiKey);
-});
 
 const newKey = () => `key ${++keys}`;
 const create = (key: string, body: unknown = order, as = merchant.apiKey) =>

@@ -4,20 +4,9 @@ import assert from "node:assert/strict";
 import { membersOf } from "#platform/values/unchecked.ts";
 import { reportedKeywords } from "../../gateway/http/schema-violations.ts";
 import { inputRules } from "../../gateway/input-rules.ts";
-import { freshMerchant, type TestMerchant } from "../harness/merchant.ts";
-import { stack } from "../harness/stack.ts";
-import { suite } from "../harness/suite.ts";
-import { type Caller, caller } from "./caller.ts";
+import { contractSuite } from "./caller.ts";
 
-const test = suite("input", { timeoutMs: 30_000 });
-let merchant: TestMerchant;
-let api: Caller;
-
-test.before(async () => {
-  const running = await stack();
-  merchant = await freshMerchant(running);
-  api = await caller(running, merchant.apiKey);
-});
+const { test, merchant, api } = contractSuite("input", { timeoutMs: 30_000 });
 
 for (const rule of inputRules) {
   test(`${rule.input}: ${rule.status}`, async () => {

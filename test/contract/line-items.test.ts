@@ -1,28 +1,16 @@
 // docs/contract.md §4: what a session sells line by line, who sells it, and links that live for weeks.
 import assert from "node:assert/strict";
 import { membersOf } from "#platform/values/unchecked.ts";
-import type { StackInfo } from "../../deploy/local/stack-file.ts";
-import { freshMerchant, type TestMerchant } from "../harness/merchant.ts";
+import { freshMerchant } from "../harness/merchant.ts";
 import { cards, pay } from "../harness/pay.ts";
-import { stack } from "../harness/stack.ts";
-import { suite } from "../harness/suite.ts";
-import { asBuyer, type Caller, caller } from "./caller.ts";
+import { asBuyer, contractSuite } from "./caller.ts";
 
-const test = suite("line items", { timeoutMs: 30_000 });
+const { test, running, api } = contractSuite("line items", { timeoutMs: 30_000 });
 const lines = [
   { name: "Lemon cookbook", quantity: 2, amount: 1_250 },
   { name: "خصم", quantity: 1, amount: -200 },
 ];
 const order = { amount: 1_050, currency: "EUR", line_items: lines };
-let running: StackInfo;
-let merchant: TestMerchant;
-let api: Caller;
-
-test.before(async () => {
-  running = await stack();
-  merchant = await freshMerchant(running);
-  api = await caller(running, merchant.apiKey);
-});
 
 const create = (body: object) => api.call("createCheckoutSession", 201, { body });
 

@@ -3,23 +3,18 @@ import assert from "node:assert/strict";
 import { connectPeer } from "#platform/rpc/client.ts";
 import { membersOf } from "#platform/values/unchecked.ts";
 import { MerchantService } from "#proto/merchant/v1/merchant_pb.ts";
-import type { StackInfo } from "../../deploy/local/stack-file.ts";
 import type { Answer } from "../harness/api.ts";
 import { eventually } from "../harness/eventually.ts";
 import { freshMerchant, type TestMerchant } from "../harness/merchant.ts";
-import { stack } from "../harness/stack.ts";
-import { suite } from "../harness/suite.ts";
-import { type Caller, caller } from "./caller.ts";
+import { type Caller, caller, contractSuite } from "./caller.ts";
 
-const test = suite("merchants' logs", { timeoutMs: 30_000 });
-let running: StackInfo;
+const { test, running } = contractSuite("merchants' logs", { timeoutMs: 30_000 });
 let merchant: TestMerchant;
 let other: TestMerchant;
 let api: Caller;
 let others: Caller;
 
 test.before(async () => {
-  running = await stack();
   [merchant, other] = [await freshMerchant(running), await freshMerchant(running)];
   [api, others] = [await caller(running, merchant.apiKey), await caller(running, other.apiKey)];
 });

@@ -1,22 +1,10 @@
 // docs/contract.md §8: the merchant, its profile and its branding; docs/contract.md §8.
 import assert from "node:assert/strict";
 import { Environment } from "#proto/merchant/v1/merchant_pb.ts";
-import type { StackInfo } from "../../deploy/local/stack-file.ts";
-import { freshKey, freshMerchant, type TestMerchant } from "../harness/merchant.ts";
-import { stack } from "../harness/stack.ts";
-import { suite } from "../harness/suite.ts";
-import { asBuyer, type Caller, type CallOptions, caller } from "./caller.ts";
+import { freshKey, freshMerchant } from "../harness/merchant.ts";
+import { asBuyer, type CallOptions, contractSuite } from "./caller.ts";
 
-const test = suite("merchant");
-let running: StackInfo;
-let merchant: TestMerchant;
-let api: Caller;
-
-test.before(async () => {
-  running = await stack();
-  merchant = await freshMerchant(running);
-  api = await caller(running, merchant.apiKey);
-});
+const { test, running, merchant, api } = contractSuite("merchant");
 
 const profile = (body: object) => api.call("updateProfile", 200, { body });
 const branding = (body: object) => api.call("updateBranding", 200, { body });

@@ -3,7 +3,6 @@
 import assert from "node:assert/strict";
 import { createHash } from "node:crypto";
 import { inspect } from "node:util";
-import type { StackInfo } from "../../deploy/local/stack-file.ts";
 import {
   AuthenticationError,
   answerOf,
@@ -25,19 +24,16 @@ import {
 } from "../../gateway/clients/node/tollbooth.ts";
 import { eventually } from "../harness/eventually.ts";
 import { pdfFile } from "../harness/files/sample-files.ts";
-import { freshKey, freshMerchant, type TestMerchant } from "../harness/merchant.ts";
+import { freshKey, freshMerchant } from "../harness/merchant.ts";
 import { cards, pay } from "../harness/pay.ts";
 import { type Receiver, startReceiver } from "../harness/receiver.ts";
 import { type FaultyProxy, startFaultyProxy } from "../harness/servers/faulty-proxy.ts";
-import { stack } from "../harness/stack.ts";
-import { suite } from "../harness/suite.ts";
+import { contractSuite } from "./caller.ts";
 import { apiDocument } from "./document.ts";
 import { failProcessor } from "./operator.ts";
 import { ownGateway } from "./own-gateway.ts";
 
-const test = suite("Node library", { timeoutMs: 60_000 });
-let running: StackInfo;
-let merchant: TestMerchant;
+const { test, running, merchant } = contractSuite("Node library", { timeoutMs: 60_000 });
 let receiver: Receiver;
 let proxy: FaultyProxy;
 let tollbooth: Tollbooth;
@@ -46,8 +42,6 @@ let troubled: Tollbooth;
 const pauses: number[] = [];
 
 test.before(async () => {
-  running = await stack();
-  merchant = await freshMerchant(running);
   receiver = await startReceiver(running.tls);
   proxy = await startFaultyProxy(running.gateway);
   tollbooth = new Tollbooth({ apiKey: merchant.apiKey, baseUrl: running.gateway });

@@ -1,13 +1,10 @@
 // docs/contract.md §8 POST /v1/onboarding/applications/{id}/submit; docs/contract.md §8.
 import assert from "node:assert/strict";
 import { membersOf } from "#platform/values/unchecked.ts";
-import type { StackInfo } from "../../deploy/local/stack-file.ts";
-import { stack } from "../harness/stack.ts";
-import { suite } from "../harness/suite.ts";
-import { type Caller, caller } from "./caller.ts";
+import { type Caller, caller, contractSuite } from "./caller.ts";
 import { approve } from "./operator.ts";
 
-const test = suite("onboarding");
+const { test, running } = contractSuite("onboarding");
 const full = {
   applicant_email: "owner@lemonbooks.example",
   legal_name: "Lemon Books GmbH",
@@ -15,11 +12,9 @@ const full = {
   country_code: "de",
   currency_code: "eur",
 };
-let running: StackInfo;
 let api: Caller;
 
 test.before(async () => {
-  running = await stack();
   api = await caller(running, "");
 });
 

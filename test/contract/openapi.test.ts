@@ -7,22 +7,18 @@ import { Ajv2020 } from "ajv/dist/2020.js";
 import addFormats from "ajv-formats";
 import { parse } from "yaml";
 import { membersOf } from "#platform/values/unchecked.ts";
-import type { StackInfo } from "../../deploy/local/stack-file.ts";
 import { errorTable } from "../../gateway/failures.ts";
 import { displayFormats, displayLine, displayPattern, notBlank } from "../../gateway/http/display-text.ts";
 import { type Answer, api } from "../harness/api.ts";
-import { stack } from "../harness/stack.ts";
-import { suite } from "../harness/suite.ts";
 import { breakingChanges } from "./breaking-changes.ts";
+import { contractSuite } from "./caller.ts";
 import { type ApiDocument, apiDocument, at } from "./document.ts";
 
-const test = suite("OpenAPI document", { timeoutMs: 30_000 });
-let running: StackInfo;
+const { test, running } = contractSuite("OpenAPI document", { timeoutMs: 30_000 });
 let document: ApiDocument;
 let yaml: Answer;
 
 test.before(async () => {
-  running = await stack();
   document = await apiDocument(running.gateway);
   yaml = (await api(running.gateway).get("/openapi.yaml")).expect(200);
 });

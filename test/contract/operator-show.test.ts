@@ -6,28 +6,18 @@ import { join } from "node:path";
 import { connectPeer } from "#platform/rpc/client.ts";
 import { isId, newId } from "#platform/values/id.ts";
 import { AuditService } from "#proto/merchant/v1/audit_pb.ts";
-import type { StackInfo } from "../../deploy/local/stack-file.ts";
 import { eventually } from "../harness/eventually.ts";
-import { freshMerchant, type TestMerchant } from "../harness/merchant.ts";
 import { cards, pay } from "../harness/pay.ts";
 import { type Receiver, startReceiver } from "../harness/receiver.ts";
-import { stack } from "../harness/stack.ts";
-import { suite } from "../harness/suite.ts";
-import { asBuyer, type Caller, caller } from "./caller.ts";
+import { asBuyer, contractSuite } from "./caller.ts";
 
-const test = suite("tollbooth show", { timeoutMs: 120_000 });
+const { test, running, merchant, api } = contractSuite("tollbooth show", { timeoutMs: 120_000 });
 const email = "grace.hopper@example.com";
 const pathSecret = "T04B4DK3Y";
 const metadataValue = "a private order number";
-let running: StackInfo;
-let merchant: TestMerchant;
-let api: Caller;
 let receiver: Receiver;
 
 test.before(async () => {
-  running = await stack();
-  merchant = await freshMerchant(running);
-  api = await caller(running, merchant.apiKey);
   receiver = await startReceiver(running.tls);
 });
 test.after(() => receiver?.close());

@@ -8,7 +8,6 @@ import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { promisify } from "node:util";
 import { freePort } from "../../deploy/local/free-port.ts";
-import type { StackInfo } from "../../deploy/local/stack-file.ts";
 import { packNodeClient } from "../../deploy/pack/node-client.ts";
 import { packPythonClient } from "../../deploy/pack/python-client.ts";
 import { api } from "../harness/api.ts";
@@ -17,22 +16,19 @@ import { python } from "../harness/files/python.ts";
 import { freshMerchant } from "../harness/merchant.ts";
 import { pay } from "../harness/pay.ts";
 import { announcedTwice } from "../harness/payments/announced-twice.ts";
-import { stack } from "../harness/stack.ts";
-import { suite } from "../harness/suite.ts";
 import { tempDir } from "../harness/temp-dir.ts";
+import { contractSuite } from "./caller.ts";
 
-const test = suite("packed libraries", { timeoutMs: 120_000, hookTimeoutMs: 120_000 });
+const { test, running } = contractSuite("packed libraries", { timeoutMs: 120_000, hookTimeoutMs: 120_000 });
 const run = promisify(execFile);
 const root = join(import.meta.dirname, "../..");
 const pages = { node: "gateway/clients/node/README.md", python: "gateway/clients/python/README.md" };
-let running: StackInfo;
 let folder: string;
 /** The folder with the installed library, and the command that starts a program there. */
 let node: string;
 let pythonPath: string;
 
 test.before(async () => {
-  running = await stack();
   folder = await tempDir("packed");
   node = join(folder, "node");
   await mkdir(node);

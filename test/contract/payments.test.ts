@@ -1,26 +1,17 @@
 // docs/contract.md §5: payments, full record and list; docs/contract.md §5.
 import assert from "node:assert/strict";
 import { membersOf } from "#platform/values/unchecked.ts";
-import type { StackInfo } from "../../deploy/local/stack-file.ts";
 import { eventually } from "../harness/eventually.ts";
-import { freshMerchant, type TestMerchant } from "../harness/merchant.ts";
+import { freshMerchant } from "../harness/merchant.ts";
 import { answerChallenge, cards, cardToken, pay } from "../harness/pay.ts";
-import { stack } from "../harness/stack.ts";
-import { suite } from "../harness/suite.ts";
-import { asBuyer, type Caller, caller } from "./caller.ts";
+import { asBuyer, contractSuite } from "./caller.ts";
 import { accountOf, storeDeclined } from "./operator.ts";
 
-const test = suite("payments", { timeoutMs: 30_000 });
-let running: StackInfo;
-let merchant: TestMerchant;
-let api: Caller;
+const { test, running, api } = contractSuite("payments", { timeoutMs: 30_000 });
 /** Three payments, oldest first: 1000 EUR paid by ada, 2000 EUR declined for bob, 3000 USD paid by ada. */
 const made: string[] = [];
 
 test.before(async () => {
-  running = await stack();
-  merchant = await freshMerchant(running);
-  api = await caller(running, merchant.apiKey);
   made.push(
     await payment(
       { amount: 1000, currency: "EUR", reference: "order-1", customer_email: "Ada@Example.com" },

@@ -10,20 +10,16 @@ import { createLog } from "#platform/telemetry/log.ts";
 import { Failure } from "#platform/values/failure.ts";
 import { membersOf } from "#platform/values/unchecked.ts";
 import { PaymentsService } from "#proto/payments/v1/payments_pb.ts";
-import type { StackInfo } from "../../deploy/local/stack-file.ts";
 import { type Answer, api } from "../harness/api.ts";
 import { freshMerchant } from "../harness/merchant.ts";
-import { stack } from "../harness/stack.ts";
-import { suite } from "../harness/suite.ts";
+import { contractSuite } from "./caller.ts";
 import { ownGateway } from "./own-gateway.ts";
 
-const test = suite("processor ingress");
-let running: StackInfo;
+const { test, running } = contractSuite("processor ingress");
 let account: string;
 let webhookSecret: string;
 
 test.before(async () => {
-  running = await stack();
   const merchant = await freshMerchant(running);
   account = (await merchant.api.get("/v1/merchants/me/connectors")).text("data.0.external_account_id");
   const file = join(dirname(dirname(running.tls.ca)), "secrets.json");

@@ -3,27 +3,21 @@
 import assert from "node:assert/strict";
 import { join } from "node:path";
 import { membersOf } from "#platform/values/unchecked.ts";
-import type { StackInfo } from "../../deploy/local/stack-file.ts";
 import { python, runPython } from "../harness/files/python.ts";
-import { freshKey, freshMerchant, type TestMerchant } from "../harness/merchant.ts";
+import { freshKey, freshMerchant } from "../harness/merchant.ts";
 import { type Receiver, startReceiver } from "../harness/receiver.ts";
 import { type FaultyProxy, startFaultyProxy, type Trouble } from "../harness/servers/faulty-proxy.ts";
-import { stack } from "../harness/stack.ts";
-import { suite } from "../harness/suite.ts";
+import { contractSuite } from "./caller.ts";
 import { apiDocument } from "./document.ts";
 import { failProcessor } from "./operator.ts";
 import { ownGateway } from "./own-gateway.ts";
 
-const test = suite("Python library", { timeoutMs: 60_000 });
+const { test, running, merchant } = contractSuite("Python library", { timeoutMs: 60_000 });
 const library = join(import.meta.dirname, "../../gateway/clients/python");
-let running: StackInfo;
-let merchant: TestMerchant;
 let receiver: Receiver;
 let proxy: FaultyProxy;
 
 test.before(async () => {
-  running = await stack();
-  merchant = await freshMerchant(running);
   receiver = await startReceiver(running.tls);
   proxy = await startFaultyProxy(running.gateway);
 });

@@ -1,21 +1,17 @@
 // docs/contract.md §10: the limits, their headers, their scope, and how they hold across replicas.
 import assert from "node:assert/strict";
 import { Environment } from "#proto/merchant/v1/merchant_pb.ts";
-import type { StackInfo } from "../../deploy/local/stack-file.ts";
 import { type Answer, type Api, api, merchantApi } from "../harness/api.ts";
 import { eventually } from "../harness/eventually.ts";
 import { freshKey, freshMerchant } from "../harness/merchant.ts";
-import { stack } from "../harness/stack.ts";
-import { suite } from "../harness/suite.ts";
+import { contractSuite } from "./caller.ts";
 import { apiDocument } from "./document.ts";
 import { type OwnGateway, ownGateway } from "./own-gateway.ts";
 
-const test = suite("rate limits", { timeoutMs: 30_000 });
-let running: StackInfo;
+const { test, running } = contractSuite("rate limits", { timeoutMs: 30_000 });
 let limited: OwnGateway;
 
 test.before(async () => {
-  running = await stack();
   limited = await ownGateway(running, { RATE_LIMIT: "on" });
 });
 test.after(() => limited.stop());

@@ -1,25 +1,13 @@
 // docs/contract.md §5 POST /v1/payments/{id}/refunds; docs/contract.md §5: the lists of refunds.
 import assert from "node:assert/strict";
 import { membersOf } from "#platform/values/unchecked.ts";
-import type { StackInfo } from "../../deploy/local/stack-file.ts";
 import { eventually } from "../harness/eventually.ts";
-import { freshMerchant, type TestMerchant } from "../harness/merchant.ts";
+import { freshMerchant } from "../harness/merchant.ts";
 import { cards, pay } from "../harness/pay.ts";
-import { stack } from "../harness/stack.ts";
-import { suite } from "../harness/suite.ts";
-import { asBuyer, type Caller, caller } from "./caller.ts";
+import { asBuyer, contractSuite } from "./caller.ts";
 import { failProcessor, setMerchant } from "./operator.ts";
 
-const test = suite("refunds", { timeoutMs: 30_000 });
-let running: StackInfo;
-let merchant: TestMerchant;
-let api: Caller;
-
-test.before(async () => {
-  running = await stack();
-  merchant = await freshMerchant(running);
-  api = await caller(running, merchant.apiKey);
-});
+const { test, running, merchant, api } = contractSuite("refunds", { timeoutMs: 30_000 });
 
 async function paid(as = merchant.apiKey, card: string = cards.succeeds): Promise<string> {
   const body = { amount: 1000, currency: "EUR" };

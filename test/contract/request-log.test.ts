@@ -3,22 +3,12 @@
 import assert from "node:assert/strict";
 import { randomBytes } from "node:crypto";
 import { readFile } from "node:fs/promises";
-import type { StackInfo } from "../../deploy/local/stack-file.ts";
 import { type Answer, api } from "../harness/api.ts";
 import { eventually } from "../harness/eventually.ts";
 import { logFile } from "../harness/files/stack-logs.ts";
-import { freshMerchant, type TestMerchant } from "../harness/merchant.ts";
-import { stack } from "../harness/stack.ts";
-import { suite } from "../harness/suite.ts";
+import { contractSuite } from "./caller.ts";
 
-const test = suite("request log");
-let running: StackInfo;
-let merchant: TestMerchant;
-
-test.before(async () => {
-  running = await stack();
-  merchant = await freshMerchant(running);
-});
+const { test, running, merchant } = contractSuite("request log");
 
 async function lineOf(answer: Answer): Promise<Record<string, unknown>> {
   const id = answer.headers.get("request-id") ?? "";

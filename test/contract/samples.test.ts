@@ -5,30 +5,23 @@ import { readFile, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { promisify } from "node:util";
-import type { StackInfo } from "../../deploy/local/stack-file.ts";
 import { SignatureVerificationError } from "../../gateway/clients/node/errors.ts";
 import { verifyWebhook } from "../../gateway/clients/node/webhook.ts";
 import { python, runPython } from "../harness/files/python.ts";
-import { freshMerchant, type TestMerchant } from "../harness/merchant.ts";
 import { cards, pay } from "../harness/pay.ts";
 import { type ReceivedRequest, type Receiver, startReceiver } from "../harness/receiver.ts";
-import { stack } from "../harness/stack.ts";
-import { suite } from "../harness/suite.ts";
 import { tempDir } from "../harness/temp-dir.ts";
+import { contractSuite } from "./caller.ts";
 import { failProcessor } from "./operator.ts";
 
-const test = suite("samples", { timeoutMs: 120_000 });
+const { test, running, merchant } = contractSuite("samples", { timeoutMs: 120_000 });
 const run = promisify(execFile);
 const folder = join(import.meta.dirname, "../../gateway/docs/samples");
-let running: StackInfo;
-let merchant: TestMerchant;
 let receiver: Receiver;
 let signingSecret: string;
 let received: ReceivedRequest;
 
 test.before(async () => {
-  running = await stack();
-  merchant = await freshMerchant(running);
   receiver = await startReceiver(running.tls);
   const endpoint = { url: `${receiver.url}/hook`, event_types: ["payment.succeeded"] };
   const created = (await merchant.api.post("/v1/merchants/me/webhooks", endpoint)).expect(201);

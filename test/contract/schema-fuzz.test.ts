@@ -4,22 +4,17 @@ import assert from "node:assert/strict";
 import fc from "fast-check";
 import { membersOf } from "#platform/values/unchecked.ts";
 import type { Answer } from "../harness/api.ts";
-import { freshMerchant, type TestMerchant } from "../harness/merchant.ts";
-import { stack } from "../harness/stack.ts";
-import { suite } from "../harness/suite.ts";
+import { contractSuite } from "./caller.ts";
 import { type ApiDocument, apiDocument, at, type DocumentOperation } from "./document.ts";
 import { changeOneField, drawnFrom } from "./from-schema.ts";
 
 // FUZZ_RUNS=400 searches deeper: some three minutes.
 const runs = Number(process.env.FUZZ_RUNS ?? 25);
-const test = suite("fuzz by schemas", { timeoutMs: 20_000 + runs * 5_000 });
-let merchant: TestMerchant;
+const { test, running, merchant } = contractSuite("fuzz by schemas", { timeoutMs: 20_000 + runs * 5_000 });
 let document: ApiDocument;
 const ids: Record<string, string> = {};
 
 test.before(async () => {
-  const running = await stack();
-  merchant = await freshMerchant(running);
   document = await apiDocument(running.gateway);
   const endpoint = { url: "https://localhost:8443/hook", event_types: ["test.ping"] };
   const made = await merchant.api.post("/v1/merchants/me/webhooks", endpoint);

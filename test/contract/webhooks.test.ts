@@ -2,27 +2,18 @@
 import assert from "node:assert/strict";
 import { membersOf } from "#platform/values/unchecked.ts";
 import { Environment } from "#proto/merchant/v1/merchant_pb.ts";
-import type { StackInfo } from "../../deploy/local/stack-file.ts";
 import { eventTypes } from "../../services/webhook/rules/event-types.ts";
 import type { Answer } from "../harness/api.ts";
 import { eventually } from "../harness/eventually.ts";
-import { freshMerchant, type TestMerchant } from "../harness/merchant.ts";
+import { freshMerchant } from "../harness/merchant.ts";
 import { pay } from "../harness/pay.ts";
 import { isSignedWith, type Receiver, startReceiver } from "../harness/receiver.ts";
-import { stack } from "../harness/stack.ts";
-import { suite } from "../harness/suite.ts";
-import { type Caller, caller } from "./caller.ts";
+import { contractSuite } from "./caller.ts";
 
-const test = suite("webhooks", { timeoutMs: 30_000 });
-let running: StackInfo;
-let merchant: TestMerchant;
-let api: Caller;
+const { test, running, merchant, api } = contractSuite("webhooks", { timeoutMs: 30_000 });
 let receiver: Receiver;
 
 test.before(async () => {
-  running = await stack();
-  merchant = await freshMerchant(running);
-  api = await caller(running, merchant.apiKey);
   receiver = await startReceiver(running.tls);
 });
 test.after(() => receiver.close());
