@@ -6,6 +6,7 @@ import type { Page } from "playwright-core";
 import { connectPeer } from "#platform/rpc/client.ts";
 import { AuditService } from "#proto/merchant/v1/audit_pb.ts";
 import type { RunningStack } from "../../deploy/local/running-stack.ts";
+import { violations } from "../browser/page-suite.ts";
 import { browserSuite, desktop, shoot, type Visit } from "../harness/browser.ts";
 import { openAs, startConsoleStack } from "../harness/console.ts";
 import { eventually } from "../harness/eventually.ts";
@@ -13,7 +14,7 @@ import { suite } from "../harness/suite.ts";
 import { tempDir } from "../harness/temp-dir.ts";
 import { application, hostile, type OperatorObjects, prepareObjects, sql } from "./operators-rig.ts";
 import { confirmIfPrompted } from "./person.ts";
-import { fits, violations } from "./usable.ts";
+import { fits } from "./usable.ts";
 
 const test = suite("operators' console", { timeoutMs: 120_000, hookTimeoutMs: 120_000 });
 const inBrowser = browserSuite(test);

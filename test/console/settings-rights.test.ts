@@ -7,6 +7,7 @@ import { ConnectorService, Environment } from "#proto/merchant/v1/merchant_pb.ts
 import { Door, PeopleService } from "#proto/merchant/v1/people_pb.ts";
 import { WebhookService } from "#proto/webhook/v1/webhook_pb.ts";
 import type { StackInfo } from "../../deploy/local/stack-file.ts";
+import { violations } from "../browser/page-suite.ts";
 import { merchantApi } from "../harness/api.ts";
 import { browserSuite, shoot, type Visit } from "../harness/browser.ts";
 import { openAs, sharedConsoles, signInNew } from "../harness/console.ts";
@@ -14,7 +15,7 @@ import { eventually } from "../harness/eventually.ts";
 import { freshMerchant } from "../harness/merchant.ts";
 import { suite } from "../harness/suite.ts";
 import { type Person, personOf } from "./person.ts";
-import { fits, violations } from "./usable.ts";
+import { fits } from "./usable.ts";
 
 const test = suite("console rights", { timeoutMs: 240_000, hookTimeoutMs: 240_000 });
 const visit = browserSuite(test);

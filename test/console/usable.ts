@@ -1,11 +1,9 @@
 // Checks that a screen passes axe and fits its window, on a small phone and a desktop, light and dark.
 import assert from "node:assert/strict";
-import { readFileSync } from "node:fs";
-import { createRequire } from "node:module";
 import type { Page } from "playwright-core";
+import { violations } from "../browser/page-suite.ts";
 import { desktop, shoot } from "../harness/browser.ts";
 
-const axe = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
 const smallPhone = { width: 320, height: 640 } as const;
 const sizes = { phone: smallPhone, desktop } as const;
 
@@ -40,10 +38,4 @@ function pictureOf(name: string, variant: string): string {
 
 export async function fits(page: Page): Promise<boolean> {
   return await page.evaluate("document.documentElement.scrollWidth <= innerWidth");
-}
-
-export async function violations(page: Page): Promise<string[]> {
-  await page.evaluate(axe);
-  return await page.evaluate(`axe.run(document, { iframes: false }).then(({ violations }) =>
-    violations.map(({ id, nodes }) => id + ": " + nodes.map(({ html }) => html).join(" ")))`);
 }
