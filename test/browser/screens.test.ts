@@ -62,7 +62,7 @@ interface ScreenContext {
 }
 
 function screen(name: string, reach: (reached: ScreenContext) => Promise<void>, change: Record<string, unknown> = {}) {
-  inBrowser.alone(`${name} is accessible, fits every window, and has one heading, the merchant and the help`, async () => {
+  inBrowser.alone(`${name} is accessible, fits its window, and has one heading, merchant and help`, async () => {
     for (const locale of codes) {
       const texts = languages.get(locale);
       assert.ok(texts);
