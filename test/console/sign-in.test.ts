@@ -62,28 +62,6 @@ visit("forbids framing, caching and cross-site referrers", async () => {
   }
 });
 
-visit("keeps sessions of the two consoles apart", async ({ page, context }) => {
-  await signInNew({ page, context }, stack, { email: "olga@example.com", name: "Olga", merchantId: "" });
-  assert.match(page.url(), `${stack.operators_console}/merchants`);
-  const [session] = (await context.cookies()).filter(({ name }) => name.endsWith("operators-session"));
-  assert.ok(session, "there is a session");
-  const elsewhere = await fetch(`${stack.console}/account`, {
-    redirect: "manual",
-    headers: { cookie: `tollbooth-merchants-session=${session?.value}` },
-  });
-  assert.is(elsewhere.status, 303);
-  assert.match(elsewhere.headers.get("location") ?? "", "/sign-in");
-});
-
-visit("emails the invitation with a working link", async ({ page, context }) => {
-  const link = await invite(stack, { email: "gus@example.com" });
-  const { text } = await mailTo(stack, "gus@example.com");
-  assert.ok(text.includes(link), "the mail has the link");
-  await addAuthenticator({ page, context });
-  await page.goto(link);
-  await page.getByLabel("Your name").waitFor();
-});
-
 visit("emails links to a known browser even while strangers exhaust the limit", async ({ page, context }) => {
   const email = "lia@example.com";
   await signInNew({ page, context }, stack, { email, name: "Lia" });

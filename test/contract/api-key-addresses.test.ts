@@ -110,6 +110,8 @@ test("a sandbox key cannot be limited: invalid_body", async () => {
   const as = sandbox.apiKey;
   const answer = await api.refused("createApiKey", 400, "invalid_body", { as, body: { allowed_ips: [here] } });
   assert.match(answer.text("error.details.0.problem"), /only a live key/);
+  const path = { id: (await api.call("createApiKey", 201, { as, body: {} })).text("id") };
+  await api.refused("limitApiKey", 400, "invalid_body", { as, path, body: { allowed_ips: [here] } });
 });
 
 test("a limited key makes, changes and widens nothing beyond its own addresses", async () => {
@@ -124,14 +126,18 @@ test("a limited key makes, changes and widens nothing beyond its own addresses",
   const path = { id: key.text("id") };
   await beyond("limitApiKey", { path, body: { allowed_ips: [] } });
   await beyond("limitApiKey", { path, body: { allowed_ips: [here, "198.51.100.0/24"] } });
+  const other = { id: (await limitedKey([])).text("id") };
+  await beyond("limitApiKey", { path: other, body: { allowed_ips: ["198.51.100.0/24"] } });
+  await api.call("limitApiKey", 200, { ...by, path: other, body: { allowed_ips: ["203.0.113.7"] } });
 });
 
-test("keys of other merchants and unknown ids are not_found", async () => {
+test("keys of other merchants, revoked ones and unknown ids are not_found", async () => {
   const stranger = await freshMerchant(running, { environment: Environment.LIVE });
   const path = { id: (await limitedKey([])).text("id") };
   const body = { allowed_ips: [here] };
   await api.refused("limitApiKey", 404, "not_found", { as: stranger.apiKey, path, body });
-  for (const id of ["ak_01jd3v9q6k8m2n4p6r8t0v2x4z", "x"]) {
+  await api.call("revokeApiKey", 204, { path });
+  for (const id of [path.id, "ak_01jd3v9q6k8m2n4p6r8t0v2x4z", "x"]) {
     await api.refused("limitApiKey", 404, "not_found", { path: { id }, body });
   }
 });

@@ -5,12 +5,12 @@ import { once } from "node:events";
 import { readFile } from "node:fs/promises";
 import { connect } from "node:net";
 import { membersOf } from "#platform/values/unchecked.ts";
+import { disputedPurchase } from "../console/purchases.ts";
 import { eventually } from "../harness/eventually.ts";
 import { jpegFile, pdfFile, pngFile } from "../harness/files/sample-files.ts";
 import { logFile } from "../harness/files/stack-logs.ts";
 import { freshMerchant } from "../harness/merchant.ts";
-import { cards, pay } from "../harness/pay.ts";
-import { asBuyer, contractSuite } from "./caller.ts";
+import { contractSuite } from "./caller.ts";
 import { failProcessor } from "./operator.ts";
 
 const { test, running, merchant, api } = contractSuite("disputes", { timeoutMs: 60_000 });
@@ -19,14 +19,9 @@ const unknown = "dp_01jd3v9q6k8m2n4p6r8t0v2x4z";
 const winning = { uncategorized_text: "winning_evidence" };
 
 /** A payment that its buyer disputes. */
-async function disputed(as = merchant.apiKey): Promise<{ id: string; payment: string }> {
-  const session = await api.call("createCheckoutSession", 201, { as, body: { amount: 1000, currency: "EUR" } });
-  await pay(session.text("render.frame_url"), cards.disputedLater);
-  const payment = (await api.call("confirmCheckout", 200, asBuyer(session))).text("payment_id");
-  return await eventually("the dispute to be opened", async () => {
-    const record = await api.call("getPayment", 200, { as, path: { id: payment } });
-    return record.at("status") === "disputed" && { id: record.text("dispute.id"), payment };
-  });
+async function disputed(of = merchant): Promise<{ id: string; payment: string }> {
+  const { dispute, payment } = await disputedPurchase(running, of);
+  return { id: dispute, payment };
 }
 
 const read = (id: string, as = merchant.apiKey) => api.call("getDispute", 200, { as, path: { id } });
@@ -217,7 +212,7 @@ test("docs/contract.md §5: a file is what its bytes are, or it is refused", asy
 
 test("docs/contract.md §5: empty and broken uploads do not count towards the dispute's twenty files", async () => {
   const busy = await freshMerchant(running);
-  const { id } = await disputed(busy.apiKey);
+  const { id } = await disputed(busy);
   const file = pngFile();
   const { hostname, port } = new URL(running.gateway);
   const cut = async (bytes: number) => {
@@ -243,7 +238,7 @@ test("docs/contract.md §5: empty and broken uploads do not count towards the di
 
 test("docs/contract.md §10: of more than eight uploads at once the rest is refused with the time to wait, and is taken then; orders are taken meanwhile", async () => {
   const busy = await freshMerchant(running);
-  const { id } = await disputed(busy.apiKey);
+  const { id } = await disputed(busy);
   const file = pngFile();
   const ends: (() => void)[] = [];
   const begun = Array.from({ length: 8 }, async () => {
@@ -289,7 +284,7 @@ test("docs/contract.md §5: a dispute has at most 20 files", async () => {
 // Proves submitDisputeEvidence: errors; acceptDispute: errors; getDispute: errors; uploadDisputeFile: errors
 test("docs/contract.md §2: another merchant's disputes and files look like unknown ones", async () => {
   const [{ id }, other] = [await disputed(), await freshMerchant(running)];
-  const theirs = await disputed(other.apiKey);
+  const theirs = await disputed(other);
   const foreign = (
     await api.call("uploadDisputeFile", 201, upload(theirs.id, pngFile(), "image/png", other.apiKey))
   ).text("id");
@@ -363,7 +358,7 @@ test("nothing that is sent as evidence is in a log, an event or the audit log, r
 test("docs/contract.md §5: the list of disputes is narrowed by status, date, payment and time, with the exact total", async () => {
   const own = await freshMerchant(running);
   const as = own.apiKey;
-  const made = [await disputed(as), await disputed(as), await disputed(as)];
+  const made = [await disputed(own), await disputed(own), await disputed(own)];
   await api.call("acceptDispute", 200, { as, path: { id: made[1]?.id ?? "" } });
   const list = (query: Record<string, string | number>) => api.call("listDisputes", 200, { as, query });
   const all = (await list({})).list("data").map(membersOf);

@@ -2,11 +2,12 @@
 import assert from "node:assert/strict";
 import { membersOf } from "#platform/values/unchecked.ts";
 import { Environment } from "#proto/merchant/v1/merchant_pb.ts";
+import { purchase } from "../console/purchases.ts";
 import { eventually } from "../harness/eventually.ts";
 import { freshMerchant } from "../harness/merchant.ts";
-import { cards, pay } from "../harness/pay.ts";
+import { cards } from "../harness/pay.ts";
 import { type Receiver, startReceiver } from "../harness/receiver.ts";
-import { asBuyer, caller, contractSuite } from "./caller.ts";
+import { contractSuite } from "./caller.ts";
 
 const { test, running, api } = contractSuite("events", { timeoutMs: 30_000 });
 let receiver: Receiver;
@@ -25,12 +26,7 @@ async function newSession() {
   return await api.call("createCheckoutSession", 201, { body: order });
 }
 
-async function paid(card: string = cards.succeeds): Promise<{ sessionId: string; paymentId: string }> {
-  const session = await newSession();
-  await pay(session.text("render.frame_url"), card);
-  const confirmed = await api.call("confirmCheckout", 200, asBuyer(session));
-  return { sessionId: session.text("id"), paymentId: confirmed.text("payment_id") };
-}
+const paid = (card?: string) => purchase(running, merchant, order, card);
 
 /** Deliveries that the receiver got about the object. */
 function delivered(id: string): string[] {
@@ -42,7 +38,7 @@ function delivered(id: string): string[] {
 
 // Proves listEvents: filters, response
 test("docs/contract.md §9: what happened is listed newest first, though no endpoint was subscribed", async () => {
-  const { sessionId, paymentId } = await paid();
+  const { session: sessionId, payment: paymentId } = await paid();
   const refund = await api.call("createRefund", 201, { path: { id: paymentId }, body: { amount: 400 } });
   await eventually("five listed events", async () => (await list()).length >= 5);
   const all = await list();
@@ -94,7 +90,7 @@ test("docs/contract.md §9: the ends of a refund and of a session are delivered 
   await subscribe("payments", "payment.succeeded");
   const unpaid = await newSession();
   await api.call("expireCheckoutSession", 200, { path: { id: unpaid.text("id") } });
-  const { sessionId, paymentId } = await paid(cards.refundFailsLater);
+  const { session: sessionId, payment: paymentId } = await paid(cards.refundFailsLater);
   const refund = await api.call("createRefund", 201, { path: { id: paymentId } });
   const refundId = refund.text("id");
   const failed = { type: "refund.failed", refund_id: refundId, payment_id: paymentId, status: "failed" };

@@ -2,9 +2,9 @@
 // envelope.
 import assert from "node:assert/strict";
 import { connect } from "node:net";
+import { purchase } from "../console/purchases.ts";
 import { Answer } from "../harness/api.ts";
-import { pay } from "../harness/pay.ts";
-import { asBuyer, contractSuite } from "./caller.ts";
+import { contractSuite } from "./caller.ts";
 import { ownGateway } from "./own-gateway.ts";
 
 const { test, running, merchant, api } = contractSuite("HTTP", { timeoutMs: 30_000 });
@@ -248,11 +248,7 @@ test("bytes that are no HTTP request are refused in the envelope too", async () 
   }
 });
 
-async function paid(): Promise<string> {
-  const session = await api.call("createCheckoutSession", 201, { body: { amount: 1000, currency: "EUR" } });
-  await pay(session.text("render.frame_url"));
-  return (await api.call("confirmCheckout", 200, asBuyer(session))).text("payment_id");
-}
+const paid = async () => (await purchase(running, merchant, { amount: 1000 })).payment;
 
 /** A request as it goes over the wire. */
 function written(path: string, headers: readonly string[], body = ""): string {

@@ -2,10 +2,10 @@
 import assert from "node:assert/strict";
 import { once } from "node:events";
 import { type IncomingMessage, request } from "node:http";
+import { purchase } from "../console/purchases.ts";
 import type { Answer } from "../harness/api.ts";
 import { freshMerchant } from "../harness/merchant.ts";
-import { pay } from "../harness/pay.ts";
-import { asBuyer, type CallOptions, contractSuite } from "./caller.ts";
+import { type CallOptions, contractSuite } from "./caller.ts";
 import { failProcessor } from "./operator.ts";
 
 const { test, running, merchant, api } = contractSuite("idempotency", { timeoutMs: 30_000 });
@@ -15,6 +15,7 @@ let keys = 0;
 const newKey = () => `key ${++keys}`;
 const create = (key: string, body: unknown = order, as = merchant.apiKey) =>
   api.call("createCheckoutSession", 201, { as, body, headers: { "Idempotency-Key": key } });
+const paidPayment = async () => (await purchase(running, merchant, order)).payment;
 const replayed = (answer: Answer) => answer.headers.get("idempotent-replayed") === "true";
 
 // Proves createCheckoutSession: replay
@@ -176,12 +177,5 @@ test("operations that do not honour keys ignore them", async () => {
   assert.notEqual(one.text("api_key"), two.text("api_key"));
   await api.call("createApiKey", 201, { body: {}, headers: { "Idempotency-Key": "" } });
 });
-
-async function paidPayment(): Promise<string> {
-  const session = await api.call("createCheckoutSession", 201, { body: order });
-  await pay(session.text("render.frame_url"));
-  const confirmed = await api.call("confirmCheckout", 200, asBuyer(session));
-  return confirmed.text("payment_id");
-}
 
 test.run();

@@ -1,7 +1,6 @@
-// The server library for Node against the running system: it has every operation, serves a merchant's whole day, has a
-// class for each error, and retries safe requests under one key.
+// The server library for Node against the running system: it serves a merchant's whole day, has a class for each error,
+// and retries safe requests under one key. docs-calls.test.ts makes the call of every operation.
 import assert from "node:assert/strict";
-import { createHash } from "node:crypto";
 import { inspect } from "node:util";
 import {
   AuthenticationError,
@@ -22,14 +21,11 @@ import {
   UnexpectedAnswerError,
   verifyWebhook,
 } from "../../gateway/clients/node/tollbooth.ts";
-import { eventually } from "../harness/eventually.ts";
-import { pdfFile } from "../harness/files/sample-files.ts";
 import { freshKey, freshMerchant } from "../harness/merchant.ts";
-import { cards, pay } from "../harness/pay.ts";
+import { pay } from "../harness/pay.ts";
 import { type Receiver, startReceiver } from "../harness/receiver.ts";
 import { type FaultyProxy, startFaultyProxy } from "../harness/servers/faulty-proxy.ts";
 import { contractSuite } from "./caller.ts";
-import { apiDocument } from "./document.ts";
 import { failProcessor } from "./operator.ts";
 import { ownGateway } from "./own-gateway.ts";
 
@@ -58,9 +54,9 @@ test.after(async () => {
 });
 
 /** A paid session's payment. */
-async function paid(amount = 1050, card: string = cards.succeeds): Promise<string> {
+async function paid(amount = 1050): Promise<string> {
   const session = await tollbooth.checkoutSessions.create({ amount, currency: "EUR" });
-  await pay(session.render.frame_url ?? "", card);
+  await pay(session.render.frame_url ?? "");
   const query = new URLSearchParams({ secret: session.session_secret });
   return (await merchant.api.post(`/v1/checkout/${session.id}/confirm?${query}`)).expect(200).text("payment_id");
 }
@@ -73,45 +69,6 @@ async function failure(call: PromiseLike<unknown>): Promise<TollboothError> {
     throw error;
   }
   throw new Error("it did not fail");
-}
-
-test("every server operation has one method, which sends what the document specifies", async () => {
-  const document = await apiDocument(running.gateway);
-  const wanted = document.operations
-    .filter(({ path }) => !path.startsWith("/v1/checkout/"))
-    .map(({ method, path }) => `${method} ${path.replace(/\{\w+\}/g, "x")}`);
-  const sent: string[] = [];
-  const recorder = new Tollbooth({
-    apiKey: merchant.apiKey,
-    baseUrl: "https://pay.example",
-    fetch: async (url, init) => {
-      sent.push(`${init?.method} ${new URL(String(url)).pathname}`);
-      return new Response('{"data":[]}');
-    },
-  });
-  for (const resource of Object.values(recorder)) {
-    const prototype: unknown = Object.getPrototypeOf(resource);
-    for (const [name, each] of Object.entries(Object.getOwnPropertyDescriptors(prototype))) {
-      if (name !== "constructor") await callWithIds((...words) => Reflect.apply(each.value, resource, words));
-    }
-  }
-  assert.deepEqual(sent.toSorted(), wanted.toSorted());
-});
-
-/** Calls a method with as many ids as its path has: fewer are a mistake that it names. */
-async function callWithIds(method: (...words: unknown[]) => PromiseLike<unknown>): Promise<void> {
-  const file = [new Uint8Array(1), "application/pdf"];
-  for (const ids of [[], ["x"], ["x", "x"], ["x", "x", "x"]]) {
-    for (const rest of [[{}], file]) {
-      try {
-        await method(...ids, ...rest);
-        return;
-      } catch (error) {
-        if (!(error instanceof TypeError)) throw error;
-      }
-    }
-  }
-  throw new Error("no number of ids is right");
 }
 
 test("a merchant's day: create, pay, a verified webhook, read, refund", async () => {
@@ -137,16 +94,6 @@ test("a merchant's day: create, pay, a verified webhook, read, refund", async ()
   const payment = await tollbooth.payments.get(paymentId);
   assert.deepEqual([payment.status, payment.refunded_amount], ["partially_refunded", 400]);
   await tollbooth.webhookEndpoints.delete(endpoint.id);
-});
-
-test("a file goes as its bytes", async () => {
-  const payment_id = await paid(1000, cards.disputedLater);
-  const dispute = await eventually("the dispute", async () => (await tollbooth.disputes.list({ payment_id })).data[0]);
-  const bytes = pdfFile();
-  const file = await tollbooth.disputes.uploadFile(dispute.id, bytes, "application/pdf");
-  assert.deepEqual([file.size, file.sha256], [bytes.length, createHash("sha256").update(bytes).digest("hex")]);
-  const words: unknown[] = [dispute.id, bytes.toString("base64"), "application/pdf"];
-  await assert.rejects(Reflect.apply(tollbooth.disputes.uploadFile, tollbooth.disputes, words), TypeError);
 });
 
 test("an answer's secret can be read and sent, and is hidden from printing", async () => {

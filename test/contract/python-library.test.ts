@@ -8,7 +8,6 @@ import { freshKey, freshMerchant } from "../harness/merchant.ts";
 import { type Receiver, startReceiver } from "../harness/receiver.ts";
 import { type FaultyProxy, startFaultyProxy, type Trouble } from "../harness/servers/faulty-proxy.ts";
 import { contractSuite } from "./caller.ts";
-import { apiDocument } from "./document.ts";
 import { failProcessor } from "./operator.ts";
 import { ownGateway } from "./own-gateway.ts";
 
@@ -37,16 +36,6 @@ async function scene(name: string, input: object = {}): Promise<unknown> {
 }
 
 const ours = () => ({ gateway: running.gateway, api_key: merchant.apiKey });
-
-guarantee("every server operation has one method, which sends what the document specifies", async () => {
-  const document = await apiDocument(running.gateway);
-  const wanted = document.operations
-    .filter(({ path }) => !path.startsWith("/v1/checkout/"))
-    .map(({ method, path }) => `${method} ${path.replace(/\{\w+\}/g, "x")}`);
-  const sent = await scene("methods");
-  assert.ok(Array.isArray(sent));
-  assert.deepEqual(sent.toSorted(), wanted.toSorted());
-});
 
 guarantee("a merchant's day: create, pay, a verified webhook, read, refund; no secret is printed", async () => {
   const hook = { url: `${receiver.url}/hook`, event_types: ["payment.succeeded"] };

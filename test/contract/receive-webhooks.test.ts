@@ -5,9 +5,9 @@ import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { freePort } from "../../deploy/local/free-port.ts";
+import { purchase } from "../console/purchases.ts";
 import { eventually } from "../harness/eventually.ts";
 import { freshMerchant } from "../harness/merchant.ts";
-import { cards, pay } from "../harness/pay.ts";
 import { announcedTwice } from "../harness/payments/announced-twice.ts";
 import { stack } from "../harness/stack.ts";
 import { suite } from "../harness/suite.ts";
@@ -34,11 +34,7 @@ test("fulfils a payment that is announced twice once, and names the port that is
     const second = await run(process.execPath, [sample, port], { env, timeout: 20_000 }).catch((error) => error);
     assert.equal(second.stderr, `port ${port} is in use: another receiver is running\n`);
 
-    const session = (await merchant.api.post("/v1/checkout-sessions", { amount: 1050, currency: "EUR" })).expect(201);
-    await pay(session.text("render.frame_url"), cards.succeeds);
-    const query = new URLSearchParams({ secret: session.text("session_secret") });
-    const path = `/v1/checkout/${session.text("id")}/confirm?${query}`;
-    const paymentId = (await merchant.api.post(path)).expect(200).text("payment_id");
+    const { payment: paymentId } = await purchase(running, merchant);
     await announcedTwice(merchant, paymentId);
     const verified = `{"type":"payment.succeeded","payment_id":"${paymentId}","status":"succeeded"} signature ok`;
     const lines = printed.split("\n").slice(1, -1);

@@ -1,21 +1,16 @@
 // docs/contract.md §5 POST /v1/payments/{id}/refunds; docs/contract.md §5: the lists of refunds.
 import assert from "node:assert/strict";
 import { membersOf } from "#platform/values/unchecked.ts";
+import { purchase } from "../console/purchases.ts";
 import { eventually } from "../harness/eventually.ts";
 import { freshMerchant } from "../harness/merchant.ts";
-import { cards, pay } from "../harness/pay.ts";
-import { asBuyer, contractSuite } from "./caller.ts";
+import { cards } from "../harness/pay.ts";
+import { contractSuite } from "./caller.ts";
 import { failProcessor, setMerchant } from "./operator.ts";
 
 const { test, running, merchant, api } = contractSuite("refunds", { timeoutMs: 30_000 });
 
-async function paid(as = merchant.apiKey, card: string = cards.succeeds): Promise<string> {
-  const body = { amount: 1000, currency: "EUR" };
-  const session = await api.call("createCheckoutSession", 201, { as, body });
-  await pay(session.text("render.frame_url"), card);
-  const confirmed = await api.call("confirmCheckout", 200, asBuyer(session));
-  return confirmed.text("payment_id");
-}
+const paid = async (card?: string, of = merchant) => (await purchase(running, of, { amount: 1000 }, card)).payment;
 
 const refund = (id: string, body?: object, more = {}) =>
   api.call("createRefund", 201, { path: { id }, ...(body && { body }), ...more });
@@ -52,12 +47,12 @@ test("docs/contract.md §2: amount_too_large and not_refundable refund nothing",
   await api.refused("createRefund", 422, "amount_too_large", { path: { id }, body: { amount: 2 } });
   await refund(id, { amount: 1 });
   await api.refused("createRefund", 422, "not_refundable", { path: { id } });
-  const failed = await paid(merchant.apiKey, cards.declined);
+  const failed = await paid(cards.declined);
   await api.refused("createRefund", 422, "not_refundable", { path: { id: failed } });
 });
 
 test("docs/contract.md §5: a payment with an open dispute is not refundable", async () => {
-  const id = await paid(merchant.apiKey, cards.disputedLater);
+  const id = await paid(cards.disputedLater);
   await eventually("the dispute to be opened", async () => {
     return (await api.call("getPayment", 200, { path: { id } })).at("status") === "disputed";
   });
@@ -67,7 +62,7 @@ test("docs/contract.md §5: a payment with an open dispute is not refundable", a
 // Proves errors: feature_disabled
 test("docs/contract.md §2: feature_disabled while refunds are switched off", async () => {
   const other = await freshMerchant(running);
-  const id = await paid(other.apiKey);
+  const id = await paid(undefined, other);
   await setMerchant(running, other.id, { refundsEnabled: false });
   // The switch bites within seconds; a refund beyond the balance does nothing until then.
   const tooLarge = { amount: 1001 };
@@ -80,7 +75,7 @@ test("docs/contract.md §2: feature_disabled while refunds are switched off", as
 // Proves createRefund: replay
 test("docs/contract.md §5: no answer of the processor is not a failure: the refund is pending and is made once", async () => {
   const other = await freshMerchant(running);
-  const id = await paid(other.apiKey);
+  const id = await paid(undefined, other);
   await failProcessor(running, other, { target: "api.refunds.create", kind: "error_after", count: 1 });
   const sent = { as: other.apiKey, path: { id }, body: { amount: 400 }, headers: { "Idempotency-Key": "again" } };
   const first = await api.call("createRefund", 201, sent);
@@ -120,7 +115,7 @@ test("docs/contract.md §2: bad amounts and reasons are invalid_body; foreign an
 // Proves createRefund: reuse, in_flight
 test("docs/contract.md §6: idempotency_conflict and idempotency_key_reuse; idempotency.test.ts has the rest", async () => {
   const slow = await freshMerchant(running);
-  const id = await paid(slow.apiKey);
+  const id = await paid(undefined, slow);
   await failProcessor(running, slow, { target: "api.refunds.create", kind: "delay", ms: 2_500, count: 1 });
   const sent = { as: slow.apiKey, path: { id }, headers: { "Idempotency-Key": "k" } };
   const first = api.call("createRefund", 201, { ...sent, body: { amount: 100 } });
@@ -155,7 +150,7 @@ test("docs/contract.md §5: a refund is read by the id that its creation answere
 test("docs/contract.md §5: the list of refunds is narrowed by status, payment and time, together and with the exact total", async () => {
   const own = await freshMerchant(running);
   const as = own.apiKey;
-  const [first, second] = [await paid(as), await paid(as, cards.refundFailsLater)];
+  const [first, second] = [await paid(undefined, own), await paid(cards.refundFailsLater, own)];
   const made = [
     (await refund(first, { amount: 100 }, { as })).text("id"),
     (await refund(second, { amount: 200 }, { as })).text("id"),
@@ -202,7 +197,7 @@ test("docs/contract.md §5: the list of refunds is narrowed by status, payment a
 test("docs/contract.md §5: refunds are listed newest first, of one payment and of all", async () => {
   const own = await freshMerchant(running);
   const as = own.apiKey;
-  const [first, second] = [await paid(as), await paid(as)];
+  const [first, second] = [await paid(undefined, own), await paid(undefined, own)];
   for (const [id, amount] of [
     [first, 100],
     [second, 200],

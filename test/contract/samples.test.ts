@@ -7,8 +7,8 @@ import { pathToFileURL } from "node:url";
 import { promisify } from "node:util";
 import { SignatureVerificationError } from "../../gateway/clients/node/errors.ts";
 import { verifyWebhook } from "../../gateway/clients/node/webhook.ts";
+import { purchase } from "../console/purchases.ts";
 import { python, runPython } from "../harness/files/python.ts";
-import { cards, pay } from "../harness/pay.ts";
 import { type ReceivedRequest, type Receiver, startReceiver } from "../harness/receiver.ts";
 import { tempDir } from "../harness/temp-dir.ts";
 import { contractSuite } from "./caller.ts";
@@ -193,7 +193,7 @@ else
 
 test("list-payments.mjs reads every payment once", async () => {
   const made: string[] = [];
-  for (let i = 0; i < 3; i++) made.push(await paidPayment());
+  for (let i = 0; i < 3; i++) made.push((await purchase(running, merchant)).payment);
   const lines = `
     const ids = [];
     for await (const payment of sample.everyPayment(input)) ids.push(payment.id);
@@ -203,7 +203,7 @@ test("list-payments.mjs reads every payment once", async () => {
 });
 
 test("refund-once.mjs refunds once, also when it is run again and the processor stumbles", async () => {
-  const paymentId = await paidPayment();
+  const paymentId = (await purchase(running, merchant)).payment;
   await failProcessor(running, merchant, { target: "api.refunds.create", kind: "error_before", count: 1 });
   const lines = `
     const results = [await sample.refundOnce(input), await sample.refundOnce(input)];
@@ -258,14 +258,6 @@ async function printed(words: readonly string[], input: string, env: Record<stri
   const running = run(command, rest, { timeout: 100_000, env: { ...process.env, ...env } });
   running.child.stdin?.end(input);
   return JSON.parse((await running).stdout);
-}
-
-async function paidPayment(): Promise<string> {
-  const session = (await merchant.api.post("/v1/checkout-sessions", { amount: 1000, currency: "EUR" })).expect(201);
-  await pay(session.text("render.frame_url"), cards.succeeds);
-  const query = new URLSearchParams({ secret: session.text("session_secret") });
-  const path = `/v1/checkout/${session.text("id")}/confirm?${query}`;
-  return (await merchant.api.post(path)).expect(200).text("payment_id");
 }
 
 test.run();

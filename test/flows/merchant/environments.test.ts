@@ -7,13 +7,13 @@ import { Environment } from "#proto/merchant/v1/merchant_pb.ts";
 import { migrate } from "../../../deploy/cli/setup/migrate-database.ts";
 import { freshDatabase } from "../../harness/database.ts";
 import { fixture, suite } from "../../harness/suite.ts";
-import { listenTo, refused } from "../service-config.ts";
-import { startMerchantOverRpc } from "./over-rpc.ts";
+import { refused } from "../service-config.ts";
+import { startPeopleOverRpc } from "./people-over-rpc.ts";
 
 const test = suite("environments of a merchant");
 const { SANDBOX, LIVE, UNSPECIFIED } = Environment;
 
-const rpc = fixture(test, () => startMerchantOverRpc());
+const rpc = fixture(test, () => startPeopleOverRpc());
 const merchants = fixture(test, () => rpc.merchants);
 
 /** In this environment: trading name, e-mail, phone, name on pages, display name, theme. */
@@ -28,29 +28,6 @@ async function assertShown(merchantId: string, wanted: { sandbox: string[]; live
   assert.deepEqual({ sandbox: await shown(merchantId, SANDBOX), live: await shown(merchantId, LIVE) }, wanted);
   assert.deepEqual(await shown(merchantId, UNSPECIFIED), wanted.live, "without an environment the live copy is read");
 }
-
-const beginning = ["Acme", "ops@acme.example", "", "Acme", "", "light"];
-
-test("a change in one environment is invisible in the other", async () => {
-  const merchantId = await rpc.newMerchant();
-  const announced = await listenTo(rpc.config, "merchant");
-  await assertShown(merchantId, { sandbox: beginning, live: beginning });
-  await merchants.updateProfile({ merchantId, environment: SANDBOX, name: "Trial", phone: "+4930123456" });
-  const { branding } = await merchants.updateBranding({ merchantId, environment: SANDBOX, displayName: "Try me" });
-  assert.deepEqual([branding?.displayName, branding?.theme], ["Try me", "light"]);
-  const trial = ["Trial", "ops@acme.example", "+4930123456", "Trial", "Try me", "light"];
-  await assertShown(merchantId, { sandbox: trial, live: beginning });
-  assert.equal((await announced.event("merchant.updated", merchantId)).environment, SANDBOX);
-  assert.equal((await announced.event("branding.updated", merchantId)).environment, SANDBOX);
-  await announced.stop();
-  const { merchant } = await merchants.updateProfile({ merchantId, environment: LIVE, email: "shop@acme.example" });
-  assert.deepEqual([merchant?.name, merchant?.email, merchant?.status], ["Acme", "shop@acme.example", "active"]);
-  await merchants.updateBranding({ merchantId, environment: LIVE, displayName: "Acme Shop", theme: "dark" });
-  const live = ["Acme", "shop@acme.example", "", "Acme", "Acme Shop", "dark"];
-  await assertShown(merchantId, { sandbox: trial, live });
-  await merchants.updateMerchantState({ merchantId, status: "suspended" });
-  await assertShown(merchantId, { sandbox: trial, live });
-});
 
 test("a change without an environment is made in both", async () => {
   const merchantId = await rpc.newMerchant();
@@ -72,22 +49,6 @@ test("a change without an environment is made in both", async () => {
       refused("NOT_FOUND"),
     );
   }
-});
-
-test("an approved application fills both copies", async () => {
-  const { applications } = rpc;
-  const { application } = await applications.createApplication({
-    applicantEmail: "ceo@books.example",
-    legalName: "Books Ltd",
-    tradingName: "Books",
-    countryCode: "DE",
-    currencyCode: "EUR",
-  });
-  const named = { applicationId: application?.id ?? "" };
-  await applications.submitApplication(named);
-  const { merchantId = "" } = (await applications.approveApplication(named)).application ?? {};
-  const approved = ["Books", "ceo@books.example", "", "Books", "", "light"];
-  await assertShown(merchantId, { sandbox: approved, live: approved });
 });
 
 // The statements of release 0.1.0, which has one copy.

@@ -8,14 +8,14 @@ import { burstKeys } from "../../../services/merchant/rules/api-key.ts";
 import { networksMax } from "../../../services/merchant/rules/key-network.ts";
 import { fixture, suite } from "../../harness/suite.ts";
 import { refused } from "../service-config.ts";
-import { startMerchantOverRpc } from "./over-rpc.ts";
+import { startPeopleOverRpc } from "./people-over-rpc.ts";
 
 const test = suite("watch over API keys");
 const home = "203.0.113.0/24";
 const remote = "198.51.100.0/24";
 const far = "2001:db8:7::/48";
 
-const rpc = fixture(test, () => startMerchantOverRpc());
+const rpc = fixture(test, () => startPeopleOverRpc());
 
 async function newKey(merchantId: string, environment: Environment = Environment.LIVE): Promise<string> {
   const { apiKey } = await rpc.keys.createApiKey({ merchantId, environment, name: "key", scopes: ["payments:read"] });

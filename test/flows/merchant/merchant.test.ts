@@ -6,12 +6,12 @@ import { newId } from "#platform/values/id.ts";
 import { Environment } from "#proto/merchant/v1/merchant_pb.ts";
 import { fixture, suite } from "../../harness/suite.ts";
 import { refused } from "../service-config.ts";
-import { startMerchantOverRpc } from "./over-rpc.ts";
+import { startPeopleOverRpc } from "./people-over-rpc.ts";
 
 const test = suite("merchant service");
 const sandbox = Environment.SANDBOX;
 
-const rpc = fixture(test, () => startMerchantOverRpc());
+const rpc = fixture(test, () => startPeopleOverRpc());
 const merchants = fixture(test, () => rpc.merchants);
 const keys = fixture(test, () => rpc.keys);
 const connectors = fixture(test, () => rpc.connectors);
@@ -78,22 +78,6 @@ test("new sessions get an account only for an active merchant with one in the en
     connectors.getActiveConnectorAccount({ merchantId: newId("merchant"), environment: sandbox }),
     refused("NOT_FOUND"),
   );
-});
-
-test("a key authenticates its merchant until it is revoked, and both are announced", async () => {
-  const merchantId = await rpc.newMerchant();
-  const key = await newKey(merchantId);
-  const { apiKey, merchantId: owner, merchantStatus } = await keys.authenticateKey({ apiKey: key.secret });
-  assert.deepEqual([owner, merchantStatus, apiKey?.id, apiKey?.status], [merchantId, "active", key.id, "active"]);
-  assert.deepEqual(apiKey?.scopes, ["payments:read", "merchant:read"]);
-  assert.equal(apiKey?.suffix, key.secret.slice(-4));
-  await rpc.announced.event("api_key.created", key.id);
-  const named = { merchantId, environment: sandbox, apiKeyId: key.id };
-  await keys.revokeApiKey(named);
-  await keys.revokeApiKey(named);
-  await assert.rejects(keys.authenticateKey({ apiKey: key.secret }), refused("UNAUTHORIZED"));
-  await rpc.announced.event("api_key.revoked", key.id);
-  assert.equal(rpc.announced.count("api_key.revoked", key.id), 1);
 });
 
 test("a key's last use only moves forward", async () => {

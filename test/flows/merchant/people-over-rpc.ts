@@ -13,7 +13,12 @@ import { createLog } from "#platform/telemetry/log.ts";
 import { callContext } from "#platform/values/call-context.ts";
 import { newId } from "#platform/values/id.ts";
 import { EventSchema } from "#proto/events/v1/events_pb.ts";
-import { ApiKeyService, ApplicationService, MerchantService } from "#proto/merchant/v1/merchant_pb.ts";
+import {
+  ApiKeyService,
+  ApplicationService,
+  ConnectorService,
+  MerchantService,
+} from "#proto/merchant/v1/merchant_pb.ts";
 import { Door, PeopleService, SignInService } from "#proto/merchant/v1/people_pb.ts";
 import { ReceiptService } from "#proto/merchant/v1/receipts_pb.ts";
 import { startMerchant } from "../../../services/merchant/service.ts";
@@ -46,8 +51,9 @@ export interface PeopleOverRpc {
   /** Called by an operator's command. */
   readonly operator: Client<typeof PeopleService>;
   readonly merchants: Client<typeof MerchantService>;
-  /** Called with every permitted caller's token, like keys and receipts. */
+  /** Called with every permitted caller's token, like connectors, keys and receipts. */
   readonly applications: Client<typeof ApplicationService>;
+  readonly connectors: Client<typeof ConnectorService>;
   readonly announced: AnnouncedEvents;
   /** As the tables' owner. */
   readonly database: pg.Client;
@@ -80,7 +86,7 @@ export async function startPeopleOverRpc(
   const tokens = new Map<string, readonly CallerName[]>([
     [randomBytes(16).toString("hex"), ["console"]],
     [randomBytes(16).toString("hex"), ["operator"]],
-    [randomBytes(16).toString("hex"), ["operator", "gateway", "console"]],
+    [randomBytes(16).toString("hex"), ["operator", "gateway", "console", "checkout", "payments"]],
   ]);
   const [consoleToken = "", operatorToken = "", anyToken = ""] = [...tokens.keys()];
   const announced = await listenTo(config, "merchant");
@@ -122,6 +128,7 @@ export async function startPeopleOverRpc(
     operator,
     merchants,
     applications: byAny.client(ApplicationService),
+    connectors: byAny.client(ConnectorService),
     announced,
     database,
     databaseUrl: config.DATABASE_URL,
