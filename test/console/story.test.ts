@@ -4,7 +4,7 @@ import type { Locator } from "playwright-core";
 import * as assert from "uvu/assert";
 import type { StackInfo } from "../../deploy/local/stack-file.ts";
 import { formReady } from "../browser/buyer.ts";
-import { browserSuite, desktop, type Visit } from "../harness/browser.ts";
+import { browserSuite, desktop, phone, type Visit } from "../harness/browser.ts";
 import { addAuthenticator } from "../harness/console.ts";
 import { eventually } from "../harness/eventually.ts";
 import type { StartCommand } from "../harness/files/start-command.ts";

@@ -9,7 +9,7 @@ import { Environment } from "#proto/merchant/v1/merchant_pb.ts";
 import { appendAudit } from "../../../services/merchant/flows/append-audit.ts";
 import { checkNextStretch } from "../../../services/merchant/jobs/check-audit-chain.ts";
 import { merchantMetrics } from "../../../services/merchant/metrics.ts";
-import { type Breach, origin } from "../../../services/merchant/rules/audit-chain.ts";
+import { type Breach, followChain, origin } from "../../../services/merchant/rules/audit-chain.ts";
 import { lastHeld } from "../../../services/merchant/store/audit-check.ts";
 import type { AuditEntry } from "../../../services/merchant/store/audit-entries.ts";
 import { linksAfter } from "../../../services/merchant/store/audit-links.ts";
