@@ -20,7 +20,6 @@ export const tiers: Readonly<Record<string, Tier>> = {
   "test/console/": "full",
   "test/console/story": "quick",
   "test/contract/": "quick",
-  "test/contract/client.": "full",
   "test/contract/docs-calls.": "full",
   "test/contract/fuzz.": "full",
   "test/contract/operator-show.": "full",

@@ -1,10 +1,7 @@
 // The docs in a real browser: layout, search, languages of code samples, reading without scripts, and "Try it" on a
 // local stack.
 import assert from "node:assert/strict";
-import { readFileSync } from "node:fs";
-import { dirname, join } from "node:path";
 import type { Page } from "playwright-core";
-import { shopScript } from "../../deploy/local/services.ts";
 import { ownGateway } from "../contract/own-gateway.ts";
 import { desktop, phone } from "../harness/browser.ts";
 import { pageSuite, violations } from "./page-suite.ts";
@@ -147,45 +144,6 @@ inBrowser(
   },
   { viewport: desktop },
 );
-
-inBrowser(
-  "the webhooks guide has verifiers in five languages and all retries; an operation has response, error and card",
-  async ({ page }) => {
-    await open(page, "/docs/webhooks");
-    const group = page.locator('.group[data-has="node python php go ruby"]');
-    for (const [name, snippet] of [
-      ["Node", "timingSafeEqual"],
-      ["Python", "compare_digest"],
-      ["PHP", "hash_equals"],
-      ["Go", "hmac.Equal"],
-      ["Ruby", "fixed_length_secure_compare"],
-    ] as const) {
-      await group.getByRole("button", { name, exact: true }).click();
-      const shownNow = group.locator("figure").filter({ visible: true });
-      assert.equal(await shownNow.count(), 1, name);
-      assert.match(await shownNow.innerText(), new RegExp(snippet), name);
-    }
-    const tries = await page.locator("table tbody tr").allInnerTexts();
-    assert.deepEqual([tries[0]?.split(/\s/)[0], tries.at(-1)?.split(/\s/)[0]], ["1", "78"]);
-    await open(page, "/docs/api/refunds");
-    const operation = page.locator("section", { has: page.locator("#createRefund") });
-    for (const text of ["Answer 201", "Error 422", "4000 0000 0000 5126"])
-      await operation.getByText(text).first().waitFor();
-  },
-  { viewport: desktop },
-);
-
-inBrowser("shows the code of the demo shop that npm start runs", async ({ page }) => {
-  await open(page, "/docs/samples");
-  const shown = await page.locator("figure.code").allInnerTexts();
-  for (const file of ["server.mjs", "orders.mjs", "public/order.js"]) {
-    const text = readFileSync(join(dirname(shopScript), file), "utf8").trim();
-    assert.ok(
-      shown.some((figure) => figure.includes(text)),
-      file,
-    );
-  }
-});
 
 inBrowser("redirects old URLs of the one-page reference", async ({ page }) => {
   await open(page, "/docs#createRefund");

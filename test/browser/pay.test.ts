@@ -58,17 +58,6 @@ inBrowser("every test card ends on its screen and is charged at most once", asyn
   assert.equal(list.number("total") + disputed.number("total"), charged);
 });
 
-inBrowser("after a decline and a failed bank check the buyer pays with another card", async ({ page }) => {
-  await page.goto((await newOrder(site.merchant)).link);
-  await payWith(page, cards.declined);
-  await refused("Your card was declined")(page);
-  await payWith(page, cards.needsChallenge);
-  await page.frameLocator("iframe").getByRole("button", { name: "Fail authentication" }).click();
-  await refused("Your bank did not confirm")(page);
-  await payWith(page, cards.succeeds);
-  await paid(page);
-});
-
 inBrowser("a second tab shows the first tab's payment and cannot pay again", async ({ context, page }) => {
   const order = await newOrder(site.merchant);
   const sent: string[] = [];
@@ -93,14 +82,6 @@ inBrowser("a double click on Pay sends one card", async ({ page }) => {
   await payButton(page).dblclick();
   await paid(page);
   assert.equal(sent.length, 1);
-});
-
-inBrowser("a reload while the bank decides ends on the paid screen", async ({ page }) => {
-  await page.goto((await newOrder(site.merchant)).link);
-  await payWith(page, cards.asynchronous);
-  await seeScreen(page, "Your payment is being processed");
-  await page.reload();
-  await paid(page);
 });
 
 inBrowser("sends nothing while offline, and the buyer pays once online", async ({ context, page }) => {

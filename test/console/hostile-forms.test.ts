@@ -1,8 +1,6 @@
 // Broken, endless and foreign request bodies, with and without a session. The console rejects them without reading on.
 import assert from "node:assert/strict";
 import { request } from "node:http";
-import { connect } from "node:net";
-import { text } from "node:stream/consumers";
 import type { RunningStack } from "../../deploy/local/running-stack.ts";
 import { browserSuite } from "../harness/browser.ts";
 import { openAs, startConsoleStack } from "../harness/console.ts";
@@ -121,14 +119,5 @@ async function pour(path: string, headers: Record<string, string>, piece: Buffer
   more();
   return await promise;
 }
-
-visit.alone("answers a request once although garbage follows it", async () => {
-  const { hostname, port } = new URL(String(running.stack.console));
-  const socket = connect(Number(port), hostname);
-  socket.write("GET /sign-in HTTP/1.1\r\nHost: a\r\n\r\nxyz\r\n\r\n");
-  const answer = await text(socket);
-  assert.deepEqual(answer.match(/HTTP\/1\.1 \d+/g), ["HTTP/1.1 200"]);
-  assert.match(answer, /\r\nconnection: close\r\n/i);
-});
 
 test.run();

@@ -126,25 +126,4 @@ for (const [status, open] of [
   }
 }
 
-visit.alone("lets a suspended merchant refund and cancel but not capture", async () => {
-  await become("suspended");
-  try {
-    const { ":paymentId": paid = "", ":authorized": authorized = "" } = ids;
-    const capture = await owner.post(`${base}/payments/${authorized}/capture`, { amount: "1.00" });
-    assert(isRefused(capture));
-    const path = `${base}/payments/${paid}/refund`;
-    const refunded = await owner.post(path, { ...(await owner.fieldsOf(path)), amount: "1.00", reason: "" });
-    assert.equal(refunded.status, 303, refunded.text);
-    const cancel = `${base}/payments/${authorized}/cancel`;
-    assert.equal((await owner.post(cancel, await owner.fieldsOf(cancel))).status, 303);
-    const [first, second] = await Promise.all(
-      [paid, authorized].map((id) => merchant.api.get(`/v1/payments/${id}`).then((answer) => answer.expect(200))),
-    );
-    assert.equal(first?.number("refunded_amount"), 100);
-    assert.deepEqual([second?.text("status"), second?.number("captured_amount")], ["canceled", 0]);
-  } finally {
-    await become("active");
-  }
-});
-
 test.run();

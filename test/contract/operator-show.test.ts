@@ -206,14 +206,6 @@ test("an unknown delivery or event is not found, and a malformed id is a usage e
   }
 });
 
-test("an event's history is shown from the services that answer, with the names of the others", async () => {
-  const refusing = new URL(running.rpc.checkout);
-  refusing.port = "9";
-  const shown = await operator(["events", "show", newId("event")], { CHECKOUT_URL: refusing.origin });
-  assert.equal(shown.code, 1);
-  assert.match(shown.remark, /incomplete, unavailable services: checkout \(SERVICE_UNAVAILABLE\)/);
-});
-
 test("the rest of the history is shown while a service does not answer, with its name", async () => {
   const { paymentId } = await story();
   const refusing = new URL(running.rpc.webhook);

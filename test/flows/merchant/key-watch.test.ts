@@ -5,7 +5,6 @@ import { register } from "prom-client";
 import { newId } from "#platform/values/id.ts";
 import { Environment } from "#proto/merchant/v1/merchant_pb.ts";
 import { burstKeys } from "../../../services/merchant/rules/api-key.ts";
-import { networksMax } from "../../../services/merchant/rules/key-network.ts";
 import { fixture, suite } from "../../harness/suite.ts";
 import { refused } from "../service-config.ts";
 import { startPeopleOverRpc } from "./people-over-rpc.ts";
@@ -56,24 +55,6 @@ test("a live key's first network is not announced; each further one is announced
   assert.equal(await newNetworkCount(), before + 2);
   assert.equal(await announcedNetworks(merchantId, id), 2);
   assert.equal(rpc.announced.count("api_key.created", id), 1);
-});
-
-test("the first network of a key's first report is not announced, the others are", async () => {
-  const merchantId = await rpc.newMerchant();
-  const id = await newKey(merchantId);
-  await used(id, home, remote, home);
-  assert.deepEqual((await rpc.announced.event("api_key.new_network", id)).attributes, { network: remote });
-  assert.equal(await announcedNetworks(merchantId, id), 1);
-});
-
-test("a key's networks are limited, and further ones are not announced", async () => {
-  const merchantId = await rpc.newMerchant();
-  const id = await newKey(merchantId);
-  const networks = Array.from({ length: networksMax + 8 }, (_, i) => `10.0.${i}.0/24`);
-  for (let i = 0; i < networks.length; i += 8) await used(id, ...networks.slice(i, i + 8));
-  const { rows } = await rpc.database.query("select network from api_key_networks where key_id = $1", [id]);
-  assert.equal(rows.length, networksMax);
-  assert.equal(await announcedNetworks(merchantId, id), networksMax - 1);
 });
 
 test("a key's networks are listed newest first, for its own merchant and environment only", async () => {

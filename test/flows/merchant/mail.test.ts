@@ -190,7 +190,10 @@ test("an approved application invites its applicant as the owner, once", async (
   const mail = await sink.mailTo(email, "Invitation to the console of Acme");
   const token = linkIn(mail.text);
   const { session, merchantId } = await signIn.acceptInvitation({ door, token, name: "Ada" });
-  assert.equal(merchantId, approved[0]?.application?.merchantId);
+  assert.deepEqual(
+    approved.map((answer) => answer.application?.merchantId),
+    [merchantId, merchantId],
+  );
   assert.equal(session?.session?.memberships[0]?.role, "owner");
   assert.equal(sink.countTo(email), 1);
 });

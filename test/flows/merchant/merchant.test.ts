@@ -1,7 +1,6 @@
 // Merchants, keys, connectors and applications over RPC on a fresh database.
 import assert from "node:assert/strict";
 import { timestampFromDate } from "@bufbuild/protobuf/wkt";
-import { Failure } from "#platform/values/failure.ts";
 import { newId } from "#platform/values/id.ts";
 import { Environment } from "#proto/merchant/v1/merchant_pb.ts";
 import { fixture, suite } from "../../harness/suite.ts";
@@ -93,33 +92,6 @@ test("a key's last use only moves forward", async () => {
   assert.deepEqual(await known(), latest.usedAt);
   await keys.recordKeyUse({ uses: [past(-3_600_000)] });
   assert(((await known())?.seconds ?? 0n) <= BigInt(Math.ceil(Date.now() / 1_000)));
-});
-
-test("only a complete application can be submitted, and its approval creates exactly one merchant", async () => {
-  const { application: draft } = await applications.createApplication({ legalName: "Acme Ltd" });
-  assert.equal(draft?.status, "draft");
-  await assert.rejects(
-    applications.submitApplication({ applicationId: draft?.id ?? "" }),
-    (error) => error instanceof Failure && error.reason === "INVALID_BODY" && error.violations.length === 4,
-  );
-  const { application } = await applications.createApplication({
-    applicantEmail: "ceo@acme.example",
-    legalName: "Acme Ltd",
-    tradingName: "Acme",
-    countryCode: "DE",
-    currencyCode: "EUR",
-  });
-  assert(application);
-  const named = { applicationId: application.id };
-  await assert.rejects(applications.approveApplication(named), refused("INVALID_BODY", "status"));
-  assert.equal((await applications.submitApplication(named)).application?.status, "submitted");
-  assert.equal((await applications.submitApplication(named)).application?.status, "submitted");
-  const approvals = await Promise.all([1, 2, 3].map(() => applications.approveApplication(named)));
-  const made = new Set(approvals.map((answer) => answer.application?.merchantId));
-  assert.equal(made.size, 1);
-  const [merchantId = ""] = made;
-  await connectors.getActiveConnectorAccount({ merchantId, environment: sandbox });
-  await assert.rejects(applications.rejectApplication(named), refused("INVALID_BODY", "status"));
 });
 
 test("applications are listed newest first, each once", async () => {
