@@ -97,19 +97,6 @@ inBrowser("a buyer returns from the hosted page to an open or a paid order", asy
   await seeScreen(page, "Thank you. Your order is paid.");
 });
 
-inBrowser("canceling an order ends it in every tab, with a link to the shop", async ({ context, page }) => {
-  await order(page);
-  const other = await context.newPage();
-  await other.goto(page.url());
-  await other.locator("#pay:enabled").waitFor();
-  await page.getByRole("button", { name: "Cancel this order" }).click();
-  await seeScreen(page, "This order has ended");
-  await seeScreen(other, "This order has ended");
-  assert.equal(await other.locator("iframe").count(), 0);
-  await page.getByRole("link", { name: "Back to the shop" }).click();
-  await page.getByRole("button", { name: "Buy now" }).waitFor();
-});
-
 inBrowser(
   "offers the hosted page if the SDK is blocked",
   async ({ page }) => {

@@ -1,31 +1,24 @@
 // The developers' screens in a real browser: webhooks, API keys, request log and events.
 import * as assert from "uvu/assert";
-import type { RunningStack } from "../../deploy/local/running-stack.ts";
 import { merchantApi } from "../harness/api.ts";
 import { browserSuite, type Visit } from "../harness/browser.ts";
 import { openAs, startConsoleStack } from "../harness/console.ts";
 import { eventually } from "../harness/eventually.ts";
 import { pay } from "../harness/pay.ts";
-import { isSignedWith, type Receiver, startReceiver } from "../harness/receiver.ts";
-import { suite } from "../harness/suite.ts";
+import { isSignedWith, startReceiver } from "../harness/receiver.ts";
+import { fixture, suite } from "../harness/suite.ts";
 import { confirmIfPrompted, personOf } from "./person.ts";
 
 const test = suite("console developers", { timeoutMs: 120_000, hookTimeoutMs: 180_000 });
 const visit = browserSuite(test);
-let running: RunningStack;
-let receiver: Receiver;
+const running = fixture(test, () => startConsoleStack());
+const receiver = fixture(test, () => startReceiver(running.stack.tls));
 let dev: Visit;
 let base: string;
 
 test.before(async () => {
-  running = await startConsoleStack();
-  receiver = await startReceiver(running.stack.tls);
   dev = await openAs(visit, running.stack, { email: "dev@example.com", role: "developer" });
   base = `${running.stack.console}/${running.stack.merchant_id}/sandbox`;
-});
-test.after(async () => {
-  await receiver.close();
-  await running.stop();
 });
 
 /** Adds an endpoint and opens its page. @returns the signing secret */

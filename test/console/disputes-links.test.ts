@@ -2,31 +2,29 @@
 import assert from "node:assert/strict";
 import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
-import type { RunningStack } from "../../deploy/local/running-stack.ts";
 import { browserSuite, desktop } from "../harness/browser.ts";
 import { mailTo, openAs, signInNew, startConsoleStack } from "../harness/console.ts";
 import { pdfFile } from "../harness/files/sample-files.ts";
-import { freshMerchant, type TestMerchant } from "../harness/merchant.ts";
+import { freshMerchant } from "../harness/merchant.ts";
 import { cards, pay } from "../harness/pay.ts";
-import { suite } from "../harness/suite.ts";
+import { fixture, suite } from "../harness/suite.ts";
 import { tempDir } from "../harness/temp-dir.ts";
 import { type Person, personOf } from "./person.ts";
 import { disputedPurchase, purchase } from "./purchases.ts";
 
 const test = suite("console disputes and links", { timeoutMs: 180_000, hookTimeoutMs: 180_000 });
 const visit = browserSuite(test);
-let running: RunningStack;
-let merchant: TestMerchant;
-let base: string;
 let stateDir: string;
-
-test.before(async () => {
+const running = fixture(test, async () => {
   stateDir = await tempDir("stack");
-  running = await startConsoleStack({ shape: "one", stateDir });
-  merchant = await freshMerchant(running.stack);
+  return await startConsoleStack({ shape: "one", stateDir });
+});
+const merchant = fixture(test, () => freshMerchant(running.stack));
+let base: string;
+
+test.before(() => {
   base = `/${merchant.id}/sandbox`;
 });
-test.after(async () => await running.stop());
 
 const disputeOf = async (id: string) => (await merchant.api.get(`/v1/disputes/${id}`)).expect(200);
 

@@ -1,32 +1,28 @@
 // Broken, endless and foreign request bodies, with and without a session. The console rejects them without reading on.
 import assert from "node:assert/strict";
 import { request } from "node:http";
-import type { RunningStack } from "../../deploy/local/running-stack.ts";
 import { browserSuite } from "../harness/browser.ts";
 import { openAs, startConsoleStack } from "../harness/console.ts";
-import { freshMerchant, type TestMerchant } from "../harness/merchant.ts";
-import { suite } from "../harness/suite.ts";
+import { freshMerchant } from "../harness/merchant.ts";
+import { fixture, suite } from "../harness/suite.ts";
 import { type Person, personOf } from "./person.ts";
 import { disputedPurchase, purchase } from "./purchases.ts";
 
 const test = suite("console hostile forms", { timeoutMs: 120_000, hookTimeoutMs: 180_000 });
 const visit = browserSuite(test);
-let running: RunningStack;
-let merchant: TestMerchant;
+const running = fixture(test, () => startConsoleStack());
+const merchant = fixture(test, () => freshMerchant(running.stack));
 let base: string;
 let filesPath: string;
 let owner: Person;
 
 test.before(async () => {
-  running = await startConsoleStack();
-  merchant = await freshMerchant(running.stack);
   base = `/${merchant.id}/sandbox`;
   const { dispute } = await disputedPurchase(running.stack, merchant);
   filesPath = `${base}/disputes/${dispute}/files`;
   const opened = await openAs(visit, running.stack, { email: "forms@example.com", merchantId: merchant.id });
   owner = await personOf(opened, running.stack, "/account");
 });
-test.after(async () => await running.stop());
 
 const multipart = "multipart/form-data; boundary=XX";
 const field = (name: string, value: string) =>

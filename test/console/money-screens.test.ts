@@ -1,12 +1,11 @@
 // Every money screen of the merchants' console is accessible (axe), fits a small phone and stays small in bytes.
 import assert from "node:assert/strict";
 import type { Page } from "playwright-core";
-import type { StackInfo } from "../../deploy/local/stack-file.ts";
 import { browserSuite, desktop, type Visit } from "../harness/browser.ts";
 import { sharedConsoles, signInNew } from "../harness/console.ts";
-import { freshMerchant, type TestMerchant } from "../harness/merchant.ts";
+import { freshMerchant } from "../harness/merchant.ts";
 import { cards } from "../harness/pay.ts";
-import { suite } from "../harness/suite.ts";
+import { fixture, suite } from "../harness/suite.ts";
 import { disputedPurchase, purchase } from "./purchases.ts";
 import { assertFitsPhone, assertUsable } from "./usable.ts";
 
@@ -14,14 +13,12 @@ const test = suite("console money screens", { timeoutMs: 240_000, hookTimeoutMs:
 const inBrowser = browserSuite(test);
 // Fits into the first round trip of a warm connection.
 const pageBytesMax = 30_000;
-let stack: StackInfo;
-let merchant: TestMerchant;
+const stack = fixture(test, sharedConsoles);
+const merchant = fixture(test, () => freshMerchant(stack));
 let visit: Visit;
 const ids = { paid: "", declined: "", held: "", session: "", dispute: "" };
 
 test.before(async () => {
-  stack = await sharedConsoles();
-  merchant = await freshMerchant(stack);
   const paid = await purchase(stack, merchant, { reference: "order-1042", metadata: { cart: "77" } });
   (await merchant.api.post(`/v1/payments/${paid.payment}/refunds`, { amount: 1_000, reason: "Broken pot" })).expect(
     201,

@@ -1,30 +1,24 @@
 // Accessibility of the screens around a sign-in and of those that show a secret once.
 import type { Page } from "playwright-core";
-import type { StackInfo } from "../../deploy/local/stack-file.ts";
 import { browserSuite, desktop, type Visit } from "../harness/browser.ts";
 import { addAuthenticator, invite, sharedConsoles, signInNew } from "../harness/console.ts";
-import { type Receiver, startReceiver } from "../harness/receiver.ts";
-import { suite } from "../harness/suite.ts";
+import { startReceiver } from "../harness/receiver.ts";
+import { fixture, suite } from "../harness/suite.ts";
 import { assertUsable } from "./usable.ts";
 
 const test = suite("console's other screens", { timeoutMs: 120_000, hookTimeoutMs: 180_000 });
 const visit = browserSuite(test);
 // The page's policy forbids the axe script.
 const options = { viewport: desktop, bypassCSP: true } as const;
-let stack: StackInfo;
-let receiver: Receiver;
+const stack = fixture(test, sharedConsoles);
+const receiver = fixture(test, () => startReceiver(stack.tls));
 let owner: Visit;
 let base: string;
 
 test.before(async () => {
-  stack = await sharedConsoles();
-  receiver = await startReceiver(stack.tls);
   owner = await visit.open(options);
   await signInNew(owner, stack, { email: "olivia@screens.example", name: "Olivia Owner" });
   base = `${stack.console}/${stack.merchant_id}/sandbox`;
-});
-test.after(async () => {
-  await receiver?.close();
 });
 
 async function press(page: Page, name: string): Promise<void> {

@@ -4,32 +4,28 @@ import type { Client } from "@connectrpc/connect";
 import { connectPeer } from "#platform/rpc/client.ts";
 import { Door, PeopleService } from "#proto/merchant/v1/people_pb.ts";
 import { databaseUrlOf } from "../../deploy/local/databases.ts";
-import type { RunningStack } from "../../deploy/local/running-stack.ts";
 import { browserSuite, desktop } from "../harness/browser.ts";
 import { openAs, signInNew, startConsoleStack } from "../harness/console.ts";
 import { testPool } from "../harness/database.ts";
 import { eventually } from "../harness/eventually.ts";
-import { freshMerchant, type TestMerchant } from "../harness/merchant.ts";
+import { freshMerchant } from "../harness/merchant.ts";
 import { cards } from "../harness/pay.ts";
 import { insertPaymentRows } from "../harness/payments/payment-rows.ts";
-import { suite } from "../harness/suite.ts";
+import { fixture, suite } from "../harness/suite.ts";
 import { type Person, personOf } from "./person.ts";
 import { disputedPurchase, type Purchase, purchase } from "./purchases.ts";
 
 const test = suite("console payments", { timeoutMs: 240_000, hookTimeoutMs: 240_000 });
 const visit = browserSuite(test);
-let running: RunningStack;
-let merchant: TestMerchant;
+const running = fixture(test, () => startConsoleStack());
+const merchant = fixture(test, () => freshMerchant(running.stack));
 let base: string;
 let bought: Purchase & { readonly dispute: string };
 
 test.before(async () => {
-  running = await startConsoleStack();
-  merchant = await freshMerchant(running.stack);
   base = `/${merchant.id}/sandbox`;
   bought = await disputedPurchase(running.stack, merchant);
 });
-test.after(async () => await running.stop());
 
 async function person(email: string, role = "owner", merchantId = merchant.id): Promise<Person> {
   const opened = await openAs(visit, running.stack, { email, role, merchantId });

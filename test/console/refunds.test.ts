@@ -2,25 +2,22 @@
 import assert from "node:assert/strict";
 import pg from "pg";
 import { withDatabase } from "../../deploy/local/databases.ts";
-import type { StackInfo } from "../../deploy/local/stack-file.ts";
 import { browserSuite, desktop } from "../harness/browser.ts";
 import { openAs, sharedConsoles, signInNew } from "../harness/console.ts";
 import { eventually } from "../harness/eventually.ts";
-import { freshMerchant, type TestMerchant } from "../harness/merchant.ts";
+import { freshMerchant } from "../harness/merchant.ts";
 import { cards } from "../harness/pay.ts";
-import { suite } from "../harness/suite.ts";
+import { fixture, suite } from "../harness/suite.ts";
 import { type Person, personOf } from "./person.ts";
 import { disputedPurchase, purchase } from "./purchases.ts";
 
 const test = suite("console refunds", { timeoutMs: 180_000, hookTimeoutMs: 180_000 });
 const visit = browserSuite(test);
-let stack: StackInfo;
-let merchant: TestMerchant;
+const stack = fixture(test, sharedConsoles);
+const merchant = fixture(test, () => freshMerchant(stack));
 let base: string;
 
-test.before(async () => {
-  stack = await sharedConsoles();
-  merchant = await freshMerchant(stack);
+test.before(() => {
   base = `/${merchant.id}/sandbox`;
 });
 

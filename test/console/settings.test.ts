@@ -1,7 +1,6 @@
 // The settings' screens in a real browser: branding, processors, team, profile, notifications and audit log.
 import type { Frame } from "playwright-core";
 import * as assert from "uvu/assert";
-import type { RunningStack } from "../../deploy/local/running-stack.ts";
 import { typeCard } from "../browser/buyer.ts";
 import { merchantApi } from "../harness/api.ts";
 import { browserSuite, shoot, type Visit } from "../harness/browser.ts";
@@ -9,7 +8,7 @@ import { addAuthenticator, mailTo, openAs, startConsoleStack } from "../harness/
 import { eventually } from "../harness/eventually.ts";
 import { cards } from "../harness/pay.ts";
 import { FakeStripe } from "../harness/stripe/fake-stripe.ts";
-import { suite } from "../harness/suite.ts";
+import { fixture, suite } from "../harness/suite.ts";
 import { confirmIfPrompted, personOf } from "./person.ts";
 
 const test = suite("console settings", { timeoutMs: 120_000, hookTimeoutMs: 180_000 });
@@ -19,21 +18,15 @@ const stripeKeys = {
   publishable: `pk_test_${"a1B2".repeat(6)}`,
   webhook: `whsec_${"a1B2".repeat(8)}`,
 };
-let running: RunningStack;
-let stripe: FakeStripe;
+const stripe = fixture(test, () => new FakeStripe().start());
+const running = fixture(test, () => startConsoleStack({ shape: "one", env: { STRIPE_API_URL: stripe.url } }));
 let owner: Visit;
 let base: string;
 
 test.before(async () => {
-  stripe = await new FakeStripe().start();
   stripe.account("acct_console", stripeKeys.secret);
-  running = await startConsoleStack({ shape: "one", env: { STRIPE_API_URL: stripe.url } });
   owner = await openAs(visit, running.stack, { email: "olivia@example.com", name: "Olivia Owner" });
   base = `${running.stack.console}/${running.stack.merchant_id}/sandbox`;
-});
-test.after(async () => {
-  await running.stop();
-  await stripe.stop();
 });
 
 visit("asks customers for their email and sends receipts once both are turned on", async ({ page: buyer }) => {

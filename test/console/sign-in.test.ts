@@ -1,20 +1,15 @@
 // Invitation, sign-in and sign-out in a real browser with a virtual authenticator.
 import * as assert from "uvu/assert";
-import type { StackInfo } from "../../deploy/local/stack-file.ts";
 import { signInLinksMax } from "../../services/merchant/rules/people/session.ts";
 import { browserSuite } from "../harness/browser.ts";
 import { addAuthenticator, invite, mailTo, type ReceivedMail, sharedConsoles, signInNew } from "../harness/console.ts";
 import { eventually } from "../harness/eventually.ts";
 import { freshKey } from "../harness/merchant.ts";
-import { suite } from "../harness/suite.ts";
+import { fixture, suite } from "../harness/suite.ts";
 
 const test = suite("console sign-in", { timeoutMs: 120_000 });
 const visit = browserSuite(test);
-let stack: StackInfo;
-
-test.before(async () => {
-  stack = await sharedConsoles();
-});
+const stack = fixture(test, sharedConsoles);
 
 visit("accepts an invitation with a passkey, which then signs in", async ({ page, context }) => {
   await signInNew({ page, context }, stack, { email: "ann@example.com", name: "Ann Example" });

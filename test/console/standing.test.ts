@@ -3,13 +3,12 @@ import assert from "node:assert/strict";
 import Fastify, { type FastifyInstance } from "fastify";
 import { connectPeer } from "#platform/rpc/client.ts";
 import { MerchantService } from "#proto/merchant/v1/merchant_pb.ts";
-import type { StackInfo } from "../../deploy/local/stack-file.ts";
 import { merchantScreens } from "../../gateway/console/screens/merchant-screens.ts";
 import type { ConsoleContext } from "../../gateway/console/session/visit.ts";
 import { browserSuite } from "../harness/browser.ts";
 import { openAs, sharedConsoles } from "../harness/console.ts";
-import { freshMerchant, type TestMerchant } from "../harness/merchant.ts";
-import { suite } from "../harness/suite.ts";
+import { freshMerchant } from "../harness/merchant.ts";
+import { fixture, suite } from "../harness/suite.ts";
 import { type Person, personOf } from "./person.ts";
 import { disputedPurchase, purchase } from "./purchases.ts";
 
@@ -28,16 +27,14 @@ const whileSuspended = [
 const always = ["/notifications", "/payments", "/payments/views/delete", "/processors/:id/check"];
 const refusal = /This account is suspended or closed/;
 
-let stack: StackInfo;
-let merchant: TestMerchant;
+const stack = fixture(test, sharedConsoles);
+const merchant = fixture(test, () => freshMerchant(stack));
 let owner: Person;
 let base: string;
 let ids: Readonly<Record<string, string>>;
 const routes: { readonly method: string; readonly path: string }[] = [];
 
 test.before(async () => {
-  stack = await sharedConsoles();
-  merchant = await freshMerchant(stack);
   base = `/${merchant.id}/sandbox`;
   const { payment: paid } = await purchase(stack, merchant);
   const { payment: authorized } = await purchase(stack, merchant, { capture_method: "manual" });

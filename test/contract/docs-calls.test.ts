@@ -7,11 +7,11 @@ import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { promisify } from "node:util";
 import { testCards } from "../../services/simulator/rules/test-card.ts";
-import { api, merchantApi } from "../harness/api.ts";
+import { purchase } from "../console/purchases.ts";
+import { api } from "../harness/api.ts";
 import { python, runPython } from "../harness/files/python.ts";
 import { pdfFile } from "../harness/files/sample-files.ts";
 import { freshMerchant } from "../harness/merchant.ts";
-import { pay } from "../harness/pay.ts";
 import { type Receiver, startReceiver } from "../harness/receiver.ts";
 import { tempDir } from "../harness/temp-dir.ts";
 import { contractSuite } from "./caller.ts";
@@ -123,18 +123,13 @@ else
 
 test("each declined test card fails with the code in the test cards' table", async () => {
   const page = (await api(running.gateway).get("/docs/test-cards")).expect(200).raw;
-  const { apiKey } = await freshMerchant(running);
-  const own = merchantApi(running.gateway, apiKey);
+  const own = await freshMerchant(running);
   const rows = [...page.matchAll(/<tr><td><code>([\d ]+)<\/code><\/td><td>[^<]*<\/td><td>(?:<code>(\w+)<\/code>)?/g)];
   assert.equal(rows.length, testCards.length);
   for (const [, number = "", code] of rows) {
     if (code === undefined) continue;
-    const session = (await own.post("/v1/checkout-sessions", { amount: 1050, currency: "EUR" })).expect(201);
-    await pay(session.text("render.frame_url"), number.replaceAll(" ", ""));
-    const query = new URLSearchParams({ secret: session.text("session_secret") });
-    await api(running.gateway).post(`/v1/checkout/${session.text("id")}/confirm?${query}`);
-    const paymentId = (await own.get(`/v1/checkout-sessions/${session.text("id")}`)).expect(200).text("payment_id");
-    const record = (await own.get(`/v1/payments/${paymentId}`)).expect(200);
+    const { payment } = await purchase(running, own, {}, number.replaceAll(" ", ""));
+    const record = (await own.api.get(`/v1/payments/${payment}`)).expect(200);
     assert.equal(record.at("failure.code") ?? record.at("attempts.0.failure_code"), code, number);
   }
 });

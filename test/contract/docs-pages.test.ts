@@ -11,10 +11,8 @@ import { operationsOf } from "../../deploy/generate/docs/reference/api-operation
 import { errorTable } from "../../gateway/failures.ts";
 import { describedEvents } from "../../gateway/openapi/text.ts";
 import { type Answer, api } from "../harness/api.ts";
-import { stack } from "../harness/stack.ts";
 import { contractSuite } from "./caller.ts";
 import { type ApiDocument, apiDocument } from "./document.ts";
-import { ownGateway } from "./own-gateway.ts";
 
 const { test, running } = contractSuite("docs pages", { timeoutMs: 60_000 });
 const pageMaxBytes = 60_000;
@@ -174,17 +172,6 @@ test("what is served is sent compressed, and not at all to who has it", async ()
       assert.equal((await fetch(url, { headers: { "if-none-match": etag } })).status, 304);
       assert.match(answer.headers.get("cache-control") ?? "", /^public, max-age=\d+$/);
     }
-  }
-});
-
-test("a gateway shows the local stack's notice only under npm start", async () => {
-  const stackInfoOf = async (gateway: string) => (await (await fetch(`${gateway}/docs/stack.json`)).json()) as unknown;
-  assert.deepEqual(await stackInfoOf(running.gateway), { is_local: true });
-  const other = await ownGateway(running);
-  try {
-    assert.deepEqual(await stackInfoOf(other.gateway), { is_local: false });
-  } finally {
-    await other.stop();
   }
 });
 

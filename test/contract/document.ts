@@ -59,8 +59,9 @@ export async function apiDocument(baseUrl: string): Promise<ApiDocument> {
     return found;
   };
   const validators = new Map<string, ValidateFunction>();
-  const ajv = strictAjv(root);
-  const bodies = openAjv(root);
+  const ajv = ajvOf(root, closed);
+  // A request may have more than the document names, where it says so.
+  const bodies = ajvOf(root, (schema) => schema, ownFormats);
   return {
     root,
     operations,
@@ -131,22 +132,12 @@ function operationOf(root: JsonObject, path: string, method: string, described: 
   };
 }
 
-/** References of the document resolve to closed versions of its components. */
-function strictAjv(root: JsonObject): Ajv2020 {
-  const ajv = new Ajv2020({ strict: false, allErrors: true });
+/** References resolve to the document's components. @param shape changes each of them */
+function ajvOf(root: JsonObject, shape: (schema: JsonObject) => JsonObject, formats = {}): Ajv2020 {
+  const ajv = new Ajv2020({ strict: false, allErrors: true, formats });
   addFormats.default(ajv);
   for (const [name, schema] of Object.entries(objectOf(at(root, "components", "schemas")))) {
-    ajv.addSchema(closed(objectOf(schema)), `#/components/schemas/${name}`);
-  }
-  return ajv;
-}
-
-/** References resolve to the components as they are: a request may have more where the document allows it. */
-function openAjv(root: JsonObject): Ajv2020 {
-  const ajv = new Ajv2020({ strict: false, allErrors: true, formats: ownFormats });
-  addFormats.default(ajv);
-  for (const [name, schema] of Object.entries(objectOf(at(root, "components", "schemas")))) {
-    ajv.addSchema(objectOf(schema), `#/components/schemas/${name}`);
+    ajv.addSchema(shape(objectOf(schema)), `#/components/schemas/${name}`);
   }
   return ajv;
 }

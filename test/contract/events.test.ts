@@ -6,16 +6,12 @@ import { purchase } from "../console/purchases.ts";
 import { eventually } from "../harness/eventually.ts";
 import { freshMerchant } from "../harness/merchant.ts";
 import { cards } from "../harness/pay.ts";
-import { type Receiver, startReceiver } from "../harness/receiver.ts";
+import { startReceiver } from "../harness/receiver.ts";
+import { fixture } from "../harness/suite.ts";
 import { contractSuite } from "./caller.ts";
 
 const { test, running, api } = contractSuite("events", { timeoutMs: 30_000 });
-let receiver: Receiver;
-
-test.before(async () => {
-  receiver = await startReceiver(running.tls);
-});
-test.after(() => receiver.close());
+const receiver = fixture(test, () => startReceiver(running.tls));
 
 type Query = Record<string, string | number>;
 const list = async (query: Query = {}) => (await api.call("listEvents", 200, { query })).list("data").map(membersOf);

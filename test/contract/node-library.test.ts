@@ -21,8 +21,8 @@ import {
   UnexpectedAnswerError,
   verifyWebhook,
 } from "../../gateway/clients/node/tollbooth.ts";
+import { purchase } from "../console/purchases.ts";
 import { freshKey, freshMerchant } from "../harness/merchant.ts";
-import { pay } from "../harness/pay.ts";
 import { type Receiver, startReceiver } from "../harness/receiver.ts";
 import { type FaultyProxy, startFaultyProxy } from "../harness/servers/faulty-proxy.ts";
 import { contractSuite } from "./caller.ts";
@@ -53,13 +53,7 @@ test.after(async () => {
   await proxy.close();
 });
 
-/** A paid session's payment. */
-async function paid(amount = 1050): Promise<string> {
-  const session = await tollbooth.checkoutSessions.create({ amount, currency: "EUR" });
-  await pay(session.render.frame_url ?? "");
-  const query = new URLSearchParams({ secret: session.session_secret });
-  return (await merchant.api.post(`/v1/checkout/${session.id}/confirm?${query}`)).expect(200).text("payment_id");
-}
+const paid = async (amount = 1050) => (await purchase(running, merchant, { amount })).payment;
 
 async function failure(call: PromiseLike<unknown>): Promise<TollboothError> {
   try {

@@ -8,19 +8,15 @@ import { isId, newId } from "#platform/values/id.ts";
 import { AuditService } from "#proto/merchant/v1/audit_pb.ts";
 import { eventually } from "../harness/eventually.ts";
 import { cards, pay } from "../harness/pay.ts";
-import { type Receiver, startReceiver } from "../harness/receiver.ts";
+import { startReceiver } from "../harness/receiver.ts";
+import { fixture } from "../harness/suite.ts";
 import { asBuyer, contractSuite } from "./caller.ts";
 
 const { test, running, merchant, api } = contractSuite("tollbooth show", { timeoutMs: 120_000 });
 const email = "grace.hopper@example.com";
 const pathSecret = "T04B4DK3Y";
 const metadataValue = "a private order number";
-let receiver: Receiver;
-
-test.before(async () => {
-  receiver = await startReceiver(running.tls);
-});
-test.after(() => receiver?.close());
+const receiver = fixture(test, () => startReceiver(running.tls));
 
 interface Line {
   readonly at: string;

@@ -9,27 +9,26 @@ import { SignatureVerificationError } from "../../gateway/clients/node/errors.ts
 import { verifyWebhook } from "../../gateway/clients/node/webhook.ts";
 import { purchase } from "../console/purchases.ts";
 import { python, runPython } from "../harness/files/python.ts";
-import { type ReceivedRequest, type Receiver, startReceiver } from "../harness/receiver.ts";
+import { type ReceivedRequest, startReceiver } from "../harness/receiver.ts";
 import { tempDir } from "../harness/temp-dir.ts";
+import { fixture } from "../harness/suite.ts";
 import { contractSuite } from "./caller.ts";
 import { failProcessor } from "./operator.ts";
 
 const { test, running, merchant } = contractSuite("samples", { timeoutMs: 120_000 });
 const run = promisify(execFile);
 const folder = join(import.meta.dirname, "../../gateway/docs/samples");
-let receiver: Receiver;
+const receiver = fixture(test, () => startReceiver(running.tls));
 let signingSecret: string;
 let received: ReceivedRequest;
 
 test.before(async () => {
-  receiver = await startReceiver(running.tls);
   const endpoint = { url: `${receiver.url}/hook`, event_types: ["payment.succeeded"] };
   const created = (await merchant.api.post("/v1/merchants/me/webhooks", endpoint)).expect(201);
   signingSecret = created.text("signing_secret");
   (await merchant.api.post(`/v1/merchants/me/webhooks/${created.text("id")}/test`)).expect(200);
   received = await receiver.waitFor((request) => request.headers["service-event"] === "test.ping");
 });
-test.after(() => receiver.close());
 
 /** Runs a program of a few lines that imports a sample. */
 async function runModule(file: string, lines: string, input: object): Promise<unknown> {

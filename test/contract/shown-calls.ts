@@ -4,10 +4,11 @@
 import { membersOf } from "#platform/values/unchecked.ts";
 import { operationsOf } from "../../deploy/generate/docs/reference/api-operation.ts";
 import type { StackInfo } from "../../deploy/local/stack-file.ts";
+import { disputedPurchase } from "../console/purchases.ts";
 import { type Api, api } from "../harness/api.ts";
 import { eventually } from "../harness/eventually.ts";
 import { freshMerchant } from "../harness/merchant.ts";
-import { cards, cardToken, pay } from "../harness/pay.ts";
+import { cardToken, pay } from "../harness/pay.ts";
 
 /** A call of the reference in one language. */
 export interface ShownCall {
@@ -62,7 +63,8 @@ export interface Story {
 
 /** @param hook an address that takes deliveries */
 export async function storyOf(running: StackInfo, hook: string): Promise<Story> {
-  const { apiKey, api: own } = await freshMerchant(running);
+  const merchant = await freshMerchant(running);
+  const { apiKey, api: own } = merchant;
   const connector = (await own.get("/v1/merchants/me/connectors")).expect(200);
   const token = await cardToken(running.processor, connector.text("data.0.external_account_id"));
   const session = (await own.post("/v1/checkout-sessions", { amount: 1050, currency: "EUR" })).expect(201);
@@ -81,7 +83,10 @@ export async function storyOf(running: StackInfo, hook: string): Promise<Story> 
   const retry = { since: new Date(Date.now() - 60_000).toISOString() };
   const run = (await own.post(`/v1/merchants/me/webhooks/${hooks}/retry-failed`, retry)).expect(200).text("id");
   const key = (await own.post("/v1/merchants/me/api-keys", { name: "extra", scopes: ["payments:read"] })).expect(201);
-  const [disputed, toAccept] = [await dispute(own, 1), await dispute(own, 2)];
+  const [{ dispute: disputed }, { dispute: toAccept }] = [
+    await disputedPurchase(running, merchant),
+    await disputedPurchase(running, merchant),
+  ];
   const request = await eventually("a request of the log", async () =>
     (await own.get("/v1/merchants/me/requests")).expect(200).text("data.0.id"),
   );
@@ -118,18 +123,6 @@ export async function storyOf(running: StackInfo, hook: string): Promise<Story> 
 async function payment(own: Api, token: string, capture_method: string): Promise<string> {
   const body = { amount: 1050, currency: "EUR", payment_method: token, capture_method };
   return (await own.post("/v1/payments", body)).expect(201).text("id");
-}
-
-/** @param count how many there are then */
-async function dispute(own: Api, count: number): Promise<string> {
-  const session = (await own.post("/v1/checkout-sessions", { amount: 1000, currency: "EUR" })).expect(201);
-  await pay(session.text("render.frame_url"), cards.disputedLater);
-  const query = new URLSearchParams({ secret: session.text("session_secret") });
-  (await own.post(`/v1/checkout/${session.text("id")}/confirm?${query}`)).expect(200);
-  return eventually("the dispute", async () => {
-    const list = (await own.get("/v1/disputes")).expect(200);
-    return list.list("data").length === count && list.text("data.0.id");
-  });
 }
 
 const kindOf = (id: string) => id.split("_")[0] ?? "";

@@ -3,20 +3,16 @@ import assert from "node:assert/strict";
 import { membersOf } from "#platform/values/unchecked.ts";
 import { Environment } from "#proto/merchant/v1/merchant_pb.ts";
 import { eventTypes } from "../../services/webhook/rules/event-types.ts";
+import { purchase } from "../console/purchases.ts";
 import type { Answer } from "../harness/api.ts";
 import { eventually } from "../harness/eventually.ts";
 import { freshMerchant } from "../harness/merchant.ts";
-import { pay } from "../harness/pay.ts";
-import { isSignedWith, type Receiver, startReceiver } from "../harness/receiver.ts";
+import { isSignedWith, startReceiver } from "../harness/receiver.ts";
+import { fixture } from "../harness/suite.ts";
 import { contractSuite } from "./caller.ts";
 
 const { test, running, merchant, api } = contractSuite("webhooks", { timeoutMs: 30_000 });
-let receiver: Receiver;
-
-test.before(async () => {
-  receiver = await startReceiver(running.tls);
-});
-test.after(() => receiver.close());
+const receiver = fixture(test, () => startReceiver(running.tls));
 
 const create = (change = {}, as = merchant.apiKey) =>
   api.call("createWebhookEndpoint", 201, {
@@ -272,11 +268,7 @@ test("docs/contract.md §9: every delivery is reached page by page, newest first
 test("docs/contract.md §9: a payment's deliveries to all endpoints are listed, and an endpoint shows its health", async () => {
   const own = await freshMerchant(running);
   const endpoints = [await create({}, own.apiKey), await create({}, own.apiKey)];
-  const session = (await own.api.post("/v1/checkout-sessions", { amount: 700, currency: "EUR" })).expect(201);
-  await pay(session.text("render.frame_url"));
-  const confirm = `/v1/checkout/${session.text("id")}/confirm?secret=${session.text("session_secret")}`;
-  const paymentId = (await own.api.post(confirm)).expect(200).text("payment_id");
-  const path = { id: paymentId };
+  const path = { id: (await purchase(running, own)).payment };
   const wanted = new Set(endpoints.map((each) => each.text("id")));
   const found = await eventually("both to be delivered", async () => {
     const { body } = await api.call("listPaymentDeliveries", 200, { as: own.apiKey, path });

@@ -68,7 +68,10 @@ test("new sessions get an account only for an active merchant with one in the en
   const merchantId = await rpc.newMerchant();
   const ask = (environment: Environment) => connectors.getActiveConnectorAccount({ merchantId, environment });
   await assert.rejects(ask(Environment.LIVE), refused("NO_CONNECTOR"));
-  await merchants.updateMerchantState({ merchantId, status: "suspended" });
+  const suspension = { merchantId, status: "suspended" };
+  const reason = "x".repeat(501);
+  await assert.rejects(merchants.updateMerchantState({ ...suspension, reason }), refused("INVALID_BODY", "reason"));
+  await merchants.updateMerchantState(suspension);
   await assert.rejects(ask(sandbox), refused("FORBIDDEN"));
   assert.equal((await rpc.announced.event("merchant.updated", merchantId)).status, "suspended");
   await merchants.updateMerchantState({ merchantId, status: "active" });

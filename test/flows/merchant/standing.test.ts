@@ -13,8 +13,6 @@ import { newId } from "#platform/values/id.ts";
 import { MerchantService } from "#proto/merchant/v1/merchant_pb.ts";
 import { PeopleService, SignInService } from "#proto/merchant/v1/people_pb.ts";
 import type { StackInfo } from "../../../deploy/local/stack-file.ts";
-import { eventually } from "../../harness/eventually.ts";
-import { freshMerchant } from "../../harness/merchant.ts";
 import { stack } from "../../harness/stack.ts";
 import { suite } from "../../harness/suite.ts";
 import { refused } from "../service-config.ts";
@@ -125,25 +123,6 @@ test("a console that does not state the status is refused, and operators are not
   }
   // The previous release's gateway checks the status itself.
   assert.notEqual(await outcome(method, tokenIn(tokens.gateway)), "FORBIDDEN");
-});
-
-test("the audit entry of a suspension has its reason", async () => {
-  const merchant = await freshMerchant(running);
-  const peer = connectPeer({ url: running.rpc.merchant, token: running.rpc_token });
-  const merchants = peer.client(MerchantService);
-  try {
-    const input = { merchantId: merchant.id, status: "suspended", reason: "Card testing" };
-    await merchants.updateMerchantState(input);
-    const tooLong = { ...input, reason: "x".repeat(501) };
-    await assert.rejects(merchants.updateMerchantState(tooLong), refused("INVALID_BODY", "reason"));
-  } finally {
-    peer.close();
-  }
-  const found = await eventually("the entry", async () => {
-    const answer = await merchant.api.get("/v1/merchants/me/audit-log?action=merchant.updated");
-    return answer.status === 200 && answer.at("data.0.details.reason");
-  });
-  assert.equal(found, "Card testing");
 });
 
 test.run();
