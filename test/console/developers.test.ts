@@ -212,19 +212,4 @@ visit.alone("lists events with their deliveries", async () => {
   await page.getByRole("heading", { name: "Attempts" }).waitFor();
 });
 
-visit.alone("names the missing part of a page while the webhook service is down", async () => {
-  const { page } = dev;
-  await running.halt("webhook");
-  try {
-    await page.goto(`${base}/webhooks`);
-    await page.getByText("Webhooks unavailable right now").waitFor();
-    await page.goto(`${base}/events`);
-    await page.getByText("Events unavailable right now").waitFor();
-    await page.goto(`${base}/keys`);
-    await page.getByRole("link", { name: "Local stack" }).waitFor();
-  } finally {
-    await running.resume("webhook");
-  }
-});
-
 test.run();

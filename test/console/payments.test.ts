@@ -359,6 +359,9 @@ visit.alone("names the missing part of a page during an outage", async () => {
   assert.match(noWebhook.text, /Webhook deliveries unavailable/);
   assert.match(noWebhook.text, /Payment of €42\.50/);
   assert.match((await owner.get(paths.home)).text, /Webhooks unavailable/);
+  assert.match((await owner.get(`${base}/webhooks`)).text, /Webhooks unavailable right now/);
+  assert.match((await owner.get(`${base}/events`)).text, /Events unavailable right now/);
+  assert.equal((await owner.get(`${base}/keys`)).status, 200);
   await running.resume("webhook");
   await running.halt("payments");
   const [home, payment, list] = await Promise.all([

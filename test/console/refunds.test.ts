@@ -1,13 +1,12 @@
 // Refunds in the console: a form refunds once, limits hold under concurrency, and the input survives proof and sign-in.
 import assert from "node:assert/strict";
-import pg from "pg";
-import { withDatabase } from "../../deploy/local/databases.ts";
 import { browserSuite, desktop } from "../harness/browser.ts";
 import { openAs, sharedConsoles, signInNew } from "../harness/console.ts";
 import { eventually } from "../harness/eventually.ts";
 import { freshMerchant } from "../harness/merchant.ts";
 import { cards } from "../harness/pay.ts";
 import { fixture, suite } from "../harness/suite.ts";
+import { sql } from "./operators-rig.ts";
 import { type Person, personOf } from "./person.ts";
 import { disputedPurchase, purchase } from "./purchases.ts";
 
@@ -212,22 +211,14 @@ visit(
 );
 
 /** Expires the proofs of this merchant's members. */
-async function expireProofs(): Promise<void> {
-  const client = new pg.Client({
-    connectionString: withDatabase(stack.database, `${databaseName()}_merchant`),
-  });
-  await client.connect();
-  await client.query(
+const expireProofs = () =>
+  sql(
+    stack.database,
+    "merchant",
     `update console_sessions set proved_at = now() - interval '1 hour'
      where proved_at is not null and person_id in (select person_id from memberships where merchant_id = $1)`,
     [merchant.id],
   );
-  await client.end();
-}
-
-function databaseName(): string {
-  return new URL(stack.database).pathname.slice(1);
-}
 
 visit(
   "keeps the refund form when the session expires and sends it only on request",

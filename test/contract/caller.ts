@@ -38,10 +38,10 @@ export interface Caller {
   sawEverything(elsewhere: readonly string[], ...operations: readonly string[]): Promise<void>;
 }
 
-// Proved for every operation at once, in http.test.ts, auth.test.ts, rate-limits.test.ts and outage.test.ts.
+// Proved for every operation at once, in http, auth, rate-limits, outage and idempotency.test.ts.
 const provedForAll = new Set([
   ...["unauthorized", "forbidden", "payload_too_large", "unsupported_media_type"],
-  ...["rate_limited", "internal_error", "service_unavailable"],
+  ...["rate_limited", "internal_error", "service_unavailable", "idempotency_conflict"],
 ]);
 
 /** A suite on the run's stack, with a fresh sandbox merchant and a caller with its key. */

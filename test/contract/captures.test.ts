@@ -5,7 +5,7 @@ import { eventually } from "../harness/eventually.ts";
 import { freshMerchant } from "../harness/merchant.ts";
 import { answerChallenge, cards, cardToken, pay } from "../harness/pay.ts";
 import { asBuyer, contractSuite } from "./caller.ts";
-import { accountOf, allHaveFailed, failProcessor } from "./operator.ts";
+import { accountOf, failProcessor } from "./operator.ts";
 
 const { test, running, merchant, api } = contractSuite("captures", { timeoutMs: 30_000 });
 
@@ -192,23 +192,6 @@ test("docs/contract.md §6: a key replays its response, also an error, and belon
   await api.refused("capturePayment", 422, "not_capturable", { path: { id: captured }, headers });
   const replay = await api.refused("capturePayment", 422, "not_capturable", { path: { id: captured }, headers });
   assert.equal(replay.headers.get("idempotent-replayed"), "true");
-});
-
-// Proves capturePayment: in_flight; cancelPayment: in_flight
-test("docs/contract.md §6: a key whose request is in progress is idempotency_conflict", async () => {
-  const slow = await freshMerchant(running);
-  for (const [operation, what] of [
-    ["capturePayment", "capture"],
-    ["cancelPayment", "cancel"],
-  ] as const) {
-    const { id } = await authorized({ as: slow.apiKey });
-    await failProcessor(running, slow, { target: `api.intents.${what}`, kind: "delay", ms: 2_500, count: 1 });
-    const sent = { as: slow.apiKey, path: { id }, headers: { "Idempotency-Key": `slow ${what}` } };
-    const first = api.call(operation, 200, sent);
-    await eventually("the first request to be at the processor", () => allHaveFailed(running, slow));
-    await api.refused(operation, 409, "idempotency_conflict", sent);
-    await first;
-  }
 });
 
 // Proves capturePayment: pending; cancelPayment: pending

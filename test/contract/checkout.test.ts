@@ -52,23 +52,16 @@ test("docs/contract.md §4: resolve shows what a page needs, and no secret, meta
   assert.ok(!seen.raw.includes("inner"));
 });
 
-test("docs/contract.md §4: render is there only while the session is open", async () => {
+// Proves resolveCheckout: paid
+test("docs/contract.md §4: a paid session has the time and the card, and nothing to pay with", async () => {
   const session = await create();
+  assert.deepEqual([session.at("paid_at"), session.at("card")], [undefined, undefined]);
   await payWith(session, cards.succeeds);
   await confirm(session);
   const seen = await resolve(session);
   assert.equal(seen.at("render"), undefined);
   assert.deepEqual([seen.text("status"), seen.text("payment_status")], ["completed", "succeeded"]);
   assert.match(seen.text("receipt_url"), /^http/);
-});
-
-// Proves resolveCheckout: paid
-test("docs/contract.md §4: a paid session has the time and the card", async () => {
-  const session = await create();
-  assert.deepEqual([session.at("paid_at"), session.at("card")], [undefined, undefined]);
-  await payWith(session, cards.succeeds);
-  await confirm(session);
-  const seen = await resolve(session);
   assert.deepEqual(seen.at("card"), { brand: "visa", last4: "4242" });
   assert.match(seen.text("paid_at"), /^\d{4}-.*Z$/);
 });

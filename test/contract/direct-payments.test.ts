@@ -94,17 +94,6 @@ test("docs/contract.md §6: one key makes one payment; another body is idempoten
   assert.equal((await api.call("listPayments", 200)).number("total"), before + 1);
 });
 
-test("docs/contract.md §6: a key in use is idempotency_conflict", async () => {
-  const own = await freshMerchant(running);
-  await failProcessor(running, own, { target: "api.intents.create", kind: "delay", ms: 1_500, count: 1 });
-  const sent = { as: own.apiKey, body: await order(cards.succeeds, own), headers: { "Idempotency-Key": "slow" } };
-  const both = await Promise.all([0, 1].map(() => own.api.post("/v1/payments", sent.body, sent.headers)));
-  for (const answer of both) api.document.check("createPayment", answer);
-  assert.deepEqual(both.map((answer) => answer.status).sort(), [201, 409]);
-  const conflict = both.find((answer) => answer.status === 409);
-  assert.equal(conflict?.at("error.code"), "idempotency_conflict");
-});
-
 test("docs/contract.md §2: payment_blocked and no_connector; wrong fields are invalid_body, each named", async () => {
   const body = await order();
   await api.refused("createPayment", 402, "payment_blocked", {
@@ -134,6 +123,6 @@ test("docs/contract.md §2: payment_blocked and no_connector; wrong fields are i
 
 test("every described code of the operation was seen", () =>
   // connector_error needs a processor to which nothing could be sent: outage.test.ts stops it.
-  api.sawEverything(["createPayment idempotency_conflict", "createPayment connector_error"], "createPayment"));
+  api.sawEverything(["createPayment connector_error"], "createPayment"));
 
 test.run();

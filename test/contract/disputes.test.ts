@@ -152,17 +152,6 @@ test("docs/contract.md §5: what became of an acceptance that got no answer is f
   assert.deepEqual([answer.at("acceptance"), answer.at("status")], ["accepted", "lost"]);
 });
 
-// Proves acceptDispute: in_flight
-test("docs/contract.md §6: one key while its acceptance is under way is idempotency_conflict", async () => {
-  const { id } = await disputed();
-  await failProcessor(running, merchant, { target: "api.disputes.accept", kind: "delay", ms: 1_500, count: 1 });
-  const sent = { path: { id }, headers: { "Idempotency-Key": `slow-${id}` } };
-  const first = api.call("acceptDispute", 200, sent);
-  await eventually("it to be under way", async () => (await read(id)).at("acceptance") === "pending");
-  await api.refused("acceptDispute", 409, "idempotency_conflict", sent);
-  await first;
-});
-
 // Proves uploadDisputeFile: content, limits
 test("docs/contract.md §5: a file is what its bytes are, or it is refused", async () => {
   const { id } = await disputed();

@@ -2,11 +2,13 @@
 import assert from "node:assert/strict";
 import { once } from "node:events";
 import { type IncomingMessage, request } from "node:http";
-import { purchase } from "../console/purchases.ts";
+import { disputedPurchase, purchase } from "../console/purchases.ts";
 import type { Answer } from "../harness/api.ts";
-import { freshMerchant } from "../harness/merchant.ts";
+import { eventually } from "../harness/eventually.ts";
+import { freshMerchant, type TestMerchant } from "../harness/merchant.ts";
+import { cardToken } from "../harness/pay.ts";
 import { type CallOptions, contractSuite } from "./caller.ts";
-import { failProcessor } from "./operator.ts";
+import { accountOf, allHaveFailed, type Fault, failProcessor } from "./operator.ts";
 
 const { test, running, merchant, api } = contractSuite("idempotency", { timeoutMs: 30_000 });
 const order = { amount: 1050, currency: "EUR", metadata: { a: "1", b: "2" } };
@@ -26,7 +28,7 @@ test("the same request answers the stored response, byte for byte, marked as rep
   assert.equal(second.raw, first.raw);
 });
 
-// Proves createCheckoutSession: reuse
+// Proves createCheckoutSession: reuse; errors: idempotency_key_reuse
 test("order of names, white space and 1050.0 do not make another request; values do", async () => {
   const key = newKey();
   const first = await create(key);
@@ -74,6 +76,40 @@ test("50 identical refunds at once refund once", async () => {
   assert.deepEqual([record.number("refunded_amount"), record.list("refunds").length], [100, 1]);
 });
 
+const heldPayment = async (of: TestMerchant) => (await purchase(running, of, { capture_method: "manual" })).payment;
+const disputeOf = async (of: TestMerchant) => (await disputedPurchase(running, of)).dispute;
+
+/** Idempotent operations that ask the processor: success, the processor's call, and a request. */
+const slowOnes: readonly (readonly [string, number, Fault["target"], (of: TestMerchant) => Promise<CallOptions>])[] = [
+  ["createCheckoutSession", 201, "api.intents.create", async () => ({ body: order })],
+  [
+    "createPayment",
+    201,
+    "api.intents.create",
+    async (of) => ({ body: { ...order, payment_method: await cardToken(running.processor, await accountOf(of)) } }),
+  ],
+  ["createRefund", 201, "api.refunds.create", async (of) => ({ path: { id: (await purchase(running, of)).payment } })],
+  ["capturePayment", 200, "api.intents.capture", async (of) => ({ path: { id: await heldPayment(of) } })],
+  ["cancelPayment", 200, "api.intents.cancel", async (of) => ({ path: { id: await heldPayment(of) } })],
+  ["acceptDispute", 200, "api.disputes.accept", async (of) => ({ path: { id: await disputeOf(of) } })],
+];
+
+// Proves createCheckoutSession: in_flight; createRefund: in_flight; capturePayment: in_flight; cancelPayment: in_flight; acceptDispute: in_flight; errors: idempotency_conflict
+test("docs/contract.md §6: a key whose request is in progress is idempotency_conflict", async () => {
+  const conflicts = slowOnes.map(async ([operation, status, target, requestOf]) => {
+    const slow = await freshMerchant(running);
+    const sent = { as: slow.apiKey, headers: { "Idempotency-Key": "slow" }, ...(await requestOf(slow)) };
+    await failProcessor(running, slow, { target, kind: "delay", ms: 2_500, count: 1 });
+    const first = api.call(operation, status, sent);
+    await eventually(`${operation} to be at the processor`, () => allHaveFailed(running, slow));
+    const conflict = await api.refused(operation, 409, "idempotency_conflict", sent);
+    assert.equal(conflict.headers.get("retry-after"), "1");
+    await first;
+  });
+  await Promise.all(conflicts);
+});
+
+// Proves createRefund: reuse
 test("the key of one merchant means nothing to another, and one of creating nothing to refunding elsewhere", async () => {
   const other = await freshMerchant(running);
   const key = newKey();
@@ -84,6 +120,7 @@ test("the key of one merchant means nothing to another, and one of creating noth
   const headers = { "Idempotency-Key": newKey() };
   await api.call("createRefund", 201, { path: { id: one }, body: { amount: 1 }, headers });
   await api.refused("createRefund", 422, "idempotency_key_reuse", { path: { id: two }, body: { amount: 1 }, headers });
+  await api.refused("createRefund", 422, "idempotency_key_reuse", { path: { id: one }, body: { amount: 2 }, headers });
 });
 
 test("errors decided after the work began are stored and replayed, marked as replays", async () => {

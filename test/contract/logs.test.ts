@@ -5,19 +5,12 @@ import { membersOf } from "#platform/values/unchecked.ts";
 import { MerchantService } from "#proto/merchant/v1/merchant_pb.ts";
 import type { Answer } from "../harness/api.ts";
 import { eventually } from "../harness/eventually.ts";
-import { freshMerchant, type TestMerchant } from "../harness/merchant.ts";
-import { type Caller, caller, contractSuite } from "./caller.ts";
+import { freshMerchant } from "../harness/merchant.ts";
+import { fixture } from "../harness/suite.ts";
+import { caller, contractSuite } from "./caller.ts";
 
-const { test, running } = contractSuite("merchants' logs", { timeoutMs: 30_000 });
-let merchant: TestMerchant;
-let other: TestMerchant;
-let api: Caller;
-let others: Caller;
-
-test.before(async () => {
-  [merchant, other] = [await freshMerchant(running), await freshMerchant(running)];
-  [api, others] = [await caller(running, merchant.apiKey), await caller(running, other.apiKey)];
-});
+const { test, running, merchant, api } = contractSuite("merchants' logs", { timeoutMs: 30_000 });
+const others = fixture(test, async () => await caller(running, (await freshMerchant(running)).apiKey));
 
 const idOf = (answer: Answer) => answer.headers.get("request-id") ?? "";
 type Query = Record<string, string | number>;

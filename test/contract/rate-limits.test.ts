@@ -243,20 +243,6 @@ test("with a number of trusted proxies the address is the one that the farthest 
   await two.stop();
 });
 
-test("off means off, and every rate is a setting", async () => {
-  const merchant = await freshMerchant(running);
-  const off = await ownGateway(running);
-  const free = merchantApi(off.gateway, merchant.apiKey);
-  const { allowed } = await storm(80, () => free.get("/v1/merchants/me"));
-  assert.equal(allowed, 80);
-  assert.equal((await free.get("/v1/merchants/me")).headers.get("ratelimit-limit"), null);
-  await off.stop();
-  const tight = await ownGateway(running, { RATE_LIMIT: "on", RATE_LIMIT_SANDBOX_PER_SECOND: "1" });
-  const { allowed: few } = await storm(10, () => merchantApi(tight.gateway, merchant.apiKey).get("/v1/merchants/me"));
-  await tight.stop();
-  assert.ok(few <= 3, `${few}`);
-});
-
 test("what one replica allowed counts at the other within a moment", async () => {
   const limit = 10_000;
   const settings = {
