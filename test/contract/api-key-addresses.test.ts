@@ -126,6 +126,8 @@ test("a limited key makes, changes and widens nothing beyond its own addresses",
   const path = { id: key.text("id") };
   await beyond("limitApiKey", { path, body: { allowed_ips: [] } });
   await beyond("limitApiKey", { path, body: { allowed_ips: [here, "198.51.100.0/24"] } });
+  const successor = await api.call("rollApiKey", 201, { path, body: { expires_in: 3600 } });
+  assert.deepEqual(successor.at("allowed_ips"), [here]);
   const other = { id: (await limitedKey([])).text("id") };
   await beyond("limitApiKey", { path: other, body: { allowed_ips: ["198.51.100.0/24"] } });
   await api.call("limitApiKey", 200, { ...by, path: other, body: { allowed_ips: ["203.0.113.7"] } });

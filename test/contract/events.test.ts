@@ -10,7 +10,7 @@ import { startReceiver } from "../harness/receiver.ts";
 import { fixture } from "../harness/suite.ts";
 import { contractSuite } from "./caller.ts";
 
-const { test, running, api } = contractSuite("events", { timeoutMs: 30_000 });
+const { test, running, merchant, api } = contractSuite("events", { timeoutMs: 30_000 });
 const receiver = fixture(test, () => startReceiver(running.tls));
 
 type Query = Record<string, string | number>;

@@ -1,17 +1,20 @@
 // The samples of /docs, run as a merchant would run them.
 import assert from "node:assert/strict";
-import { execFile, execFileSync } from "node:child_process";
+import { execFile, execFileSync, spawn } from "node:child_process";
 import { readFile, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { promisify } from "node:util";
+import { freePort } from "../../deploy/local/free-port.ts";
 import { SignatureVerificationError } from "../../gateway/clients/node/errors.ts";
 import { verifyWebhook } from "../../gateway/clients/node/webhook.ts";
 import { purchase } from "../console/purchases.ts";
+import { eventually } from "../harness/eventually.ts";
 import { python, runPython } from "../harness/files/python.ts";
+import { announcedTwice } from "../harness/payments/announced-twice.ts";
 import { type ReceivedRequest, startReceiver } from "../harness/receiver.ts";
-import { tempDir } from "../harness/temp-dir.ts";
 import { fixture } from "../harness/suite.ts";
+import { tempDir } from "../harness/temp-dir.ts";
 import { contractSuite } from "./caller.ts";
 import { failProcessor } from "./operator.ts";
 
@@ -219,6 +222,32 @@ test("refund-once.mjs does not repeat what can never succeed", async () => {
   const began = performance.now();
   assert.equal(await runModule("refund-once.mjs", lines, input), "not_found");
   assert.ok(performance.now() - began < 5_000);
+});
+
+test("receive-webhooks.mjs fulfils a payment that is announced twice once, and names the port that is in use", async () => {
+  const stateDir = await tempDir("receive-webhooks");
+  await writeFile(join(stateDir, "stack.json"), JSON.stringify({ tls: running.tls }));
+  const sample = join(folder, "receive-webhooks.mjs");
+  const port = String(await freePort());
+  const endpoint = { url: `https://localhost:${port}/hook`, event_types: ["payment.succeeded"] };
+  const created = (await merchant.api.post("/v1/merchants/me/webhooks", endpoint)).expect(201);
+  const env = { ...process.env, SIGNING_SECRET: created.text("signing_secret"), STATE_DIR: stateDir };
+  const child = spawn(process.execPath, [sample, port], { env, stdio: ["ignore", "pipe", "inherit"] });
+  try {
+    let printed = "";
+    child.stdout.on("data", (data: Buffer) => (printed += data));
+    await eventually("the receiver to listen", () => printed.includes("waiting for webhooks"));
+    const second = await run(process.execPath, [sample, port], { env, timeout: 20_000 }).catch((error) => error);
+    assert.equal(second.stderr, `port ${port} is in use: another receiver is running\n`);
+
+    const { payment: paymentId } = await purchase(running, merchant);
+    await announcedTwice(merchant, paymentId);
+    const verified = `{"type":"payment.succeeded","payment_id":"${paymentId}","status":"succeeded"} signature ok`;
+    const lines = printed.split("\n").slice(1, -1);
+    assert.deepEqual(lines.toSorted(), [`fulfilled: ${paymentId}`, verified, verified].toSorted());
+  } finally {
+    child.kill();
+  }
 });
 
 const goProgram = `package main

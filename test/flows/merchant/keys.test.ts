@@ -1,5 +1,5 @@
-// Rights that an API key may grant to another key, judged by the stored keys, and the limit of active keys. Over RPC on
-// a fresh database.
+// Rights and addresses that an API key may grant to another key, judged by the stored keys, and the limit of active
+// keys. Over RPC on a fresh database.
 import assert from "node:assert/strict";
 import { newId } from "#platform/values/id.ts";
 import { Environment } from "#proto/merchant/v1/merchant_pb.ts";
@@ -8,22 +8,26 @@ import { refused } from "../service-config.ts";
 import { onBehalf, startPeopleOverRpc } from "./people-over-rpc.ts";
 
 const test = suite("API keys of the merchant service");
-const environment = Environment.SANDBOX;
+const { SANDBOX: environment, LIVE: live } = Environment;
 const every = ["payments:read", "payments:write", "merchant:read", "merchant:write"];
 const managing = ["merchant:read", "merchant:write"];
 const keysMax = 50;
+const [here, corner, elsewhere] = ["203.0.113.0/24", "203.0.113.7/32", "198.51.100.0/24"] as const;
 
 const rpc = fixture(test, () => startPeopleOverRpc());
 const keys = fixture(test, () => rpc.keys);
 
 interface KeyInput {
   readonly scopes?: string[];
+  readonly ranges?: string[];
+  readonly environment?: Environment;
   /** The key that makes it; absent: an operator. */
   readonly by?: string;
 }
 
-async function made(merchantId: string, { scopes = every, by = "" }: KeyInput = {}) {
-  const input = { merchantId, environment, name: "key", scopes };
+async function made(merchantId: string, { scopes = every, ranges, by = "", ...more }: KeyInput = {}) {
+  const allowedIps = ranges && { allowedIps: { ranges } };
+  const input = { merchantId, environment, name: "key", scopes, ...allowedIps, ...more };
   const { apiKey } = await onBehalf(by, () => keys.createApiKey(input));
   return apiKey ?? assert.fail("no key");
 }
@@ -32,6 +36,11 @@ async function rolled(merchantId: string, apiKeyId: string, overlapSeconds: numb
   const input = { merchantId, environment, apiKeyId, overlapSeconds };
   const { apiKey } = await onBehalf(by, () => keys.rollApiKey(input));
   return apiKey ?? assert.fail("no key");
+}
+
+async function limited(merchantId: string, apiKeyId: string, ranges: string[], by = "") {
+  const input = { merchantId, environment: live, apiKeyId, allowedIps: { ranges } };
+  await onBehalf(by, () => keys.limitApiKey(input));
 }
 
 async function listed(merchantId: string) {
@@ -85,5 +94,36 @@ test("at most 50 keys are active in an environment, also under concurrent creati
 function refusalReason(error: unknown): string {
   return refused("TOO_MANY_KEYS")(error) ? "TOO_MANY_KEYS" : String(error);
 }
+
+test("a key's right to limit others is that of the stored key, also under concurrent changes", async () => {
+  const merchantId = await rpc.newMerchant();
+  const { id: by } = await made(merchantId, { environment: live });
+  await rpc.database.query("update api_keys set allowed_ips = $2 where id = $1", [by, [here]]);
+  await assert.rejects(made(merchantId, { environment: live, by, ranges: [elsewhere] }), refused("FORBIDDEN"));
+  const racing = await made(merchantId, { environment: live });
+  const rival = await made(merchantId, { environment: live });
+  // Each limits the other; once limited itself, a key may not.
+  const answers = await Promise.allSettled([
+    limited(merchantId, rival.id, [here], racing.id),
+    limited(merchantId, racing.id, [elsewhere], rival.id),
+  ]);
+  assert.deepEqual(answers.map(({ status }) => status).sort(), ["fulfilled", "rejected"]);
+});
+
+test("a change of addresses is announced with old and new ones, an unchanged set is not", async () => {
+  const merchantId = await rpc.newMerchant();
+  const key = await made(merchantId, { environment: live, ranges: [here, elsewhere] });
+  const created = await rpc.announced.event("api_key.created", key.id);
+  assert.deepEqual(created.attributes, { allowed_ips: `${here} ${elsewhere}` });
+  await limited(merchantId, key.id, [elsewhere, here]);
+  await limited(merchantId, key.id, [corner], key.id);
+  const changed = await rpc.announced.event("api_key.limited", key.id);
+  assert.deepEqual(changed.attributes, { allowed_ips_before: `${here} ${elsewhere}`, allowed_ips: corner });
+  assert.equal(changed.actor, key.id);
+  await limited(merchantId, key.id, []);
+  await rpc.keys.revokeApiKey({ merchantId, environment: live, apiKeyId: key.id });
+  await rpc.announced.event("api_key.revoked", key.id);
+  assert.equal(rpc.announced.count("api_key.limited", key.id), 2);
+});
 
 test.run();
