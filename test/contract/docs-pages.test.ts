@@ -161,6 +161,8 @@ test("what is served is sent compressed, and not at all to who has it", async ()
     "/docs/site.css",
     "/docs/site.js",
     "/docs/search.json",
+    "/openapi.json",
+    "/openapi.yaml",
   ]) {
     const url = `${running.gateway}${path}`;
     for (const coding of ["br", "gzip", "identity"]) {

@@ -307,20 +307,6 @@ test("whatever has a pattern has an example, which is what a refusal shows", () 
   assert.deepEqual(without, []);
 });
 
-test("the document is sent compressed, and not at all to who has them", async () => {
-  for (const path of ["/openapi.json", "/openapi.yaml"]) {
-    const url = `${running.gateway}${path}`;
-    for (const coding of ["br", "gzip", "identity"]) {
-      const answer = await fetch(url, { headers: { "accept-encoding": coding } });
-      assert.equal(answer.headers.get("content-encoding"), coding === "identity" ? null : coding, path);
-      assert.equal(answer.headers.get("vary"), "accept-encoding");
-      assert.ok((await answer.text()).length > 1_000, "whole");
-      const etag = answer.headers.get("etag") ?? "";
-      assert.equal((await fetch(url, { headers: { "if-none-match": etag } })).status, 304);
-    }
-  }
-});
-
 /**
  * Accepted breaks, with their reason in docs/contract.md §4: an ended session hides its order. Also two errors of the
  * earlier document: an empty change of a connector and a blank name were always rejected.
