@@ -68,7 +68,13 @@ const breaks: readonly (readonly [line: string, change: Change])[] = [
   ["GET /v1/things: its operationId is another", [[...list, "operationId"], "things"]],
   ["GET /v1/things: parameter query status is gone", [[...list, "parameters"], []]],
   ["GET /v1/things: parameter query status is needed now", [[...list, "parameters"], [{ ...status, required: true }]]],
-  ["GET /v1/things: parameter query of is new and needed", [[...list, "parameters"], [status, needed]]],
+  [
+    "GET /v1/things: parameter query of is new and needed",
+    [
+      [...list, "parameters"],
+      [status, needed],
+    ],
+  ],
   [
     "GET /v1/things: parameter query status: value old is gone",
     [[...list, "parameters"], [{ ...status, schema: { enum: ["new"] } }]],

@@ -8,7 +8,7 @@ import { disputedPurchase } from "../console/purchases.ts";
 import { type Api, api } from "../harness/api.ts";
 import { eventually } from "../harness/eventually.ts";
 import { freshMerchant } from "../harness/merchant.ts";
-import { cardToken, pay } from "../harness/pay.ts";
+import { cardToken } from "../harness/pay.ts";
 
 /** A call of the reference in one language. */
 export interface ShownCall {

@@ -15,7 +15,6 @@ import { PeopleService, SignInService } from "#proto/merchant/v1/people_pb.ts";
 import type { StackInfo } from "../../../deploy/local/stack-file.ts";
 import { stack } from "../../harness/stack.ts";
 import { suite } from "../../harness/suite.ts";
-import { refused } from "../service-config.ts";
 
 const test = suite("merchant status", { timeoutMs: 60_000 });
 const root = join(import.meta.dirname, "../../..");
