@@ -11,6 +11,7 @@ import { verifyWebhook } from "../../gateway/clients/node/webhook.ts";
 import { purchase } from "../console/purchases.ts";
 import { eventually } from "../harness/eventually.ts";
 import { python, runPython } from "../harness/files/python.ts";
+import { freshMerchant } from "../harness/merchant.ts";
 import { announcedTwice } from "../harness/payments/announced-twice.ts";
 import { type ReceivedRequest, startReceiver } from "../harness/receiver.ts";
 import { fixture } from "../harness/suite.ts";
@@ -225,12 +226,13 @@ test("refund-once.mjs does not repeat what can never succeed", async () => {
 });
 
 test("receive-webhooks.mjs fulfils a payment that is announced twice once, and names the port that is in use", async () => {
+  const shop = await freshMerchant(running);
   const stateDir = await tempDir("receive-webhooks");
   await writeFile(join(stateDir, "stack.json"), JSON.stringify({ tls: running.tls }));
   const sample = join(folder, "receive-webhooks.mjs");
   const port = String(await freePort());
   const endpoint = { url: `https://localhost:${port}/hook`, event_types: ["payment.succeeded"] };
-  const created = (await merchant.api.post("/v1/merchants/me/webhooks", endpoint)).expect(201);
+  const created = (await shop.api.post("/v1/merchants/me/webhooks", endpoint)).expect(201);
   const env = { ...process.env, SIGNING_SECRET: created.text("signing_secret"), STATE_DIR: stateDir };
   const child = spawn(process.execPath, [sample, port], { env, stdio: ["ignore", "pipe", "inherit"] });
   try {
@@ -240,8 +242,8 @@ test("receive-webhooks.mjs fulfils a payment that is announced twice once, and n
     const second = await run(process.execPath, [sample, port], { env, timeout: 20_000 }).catch((error) => error);
     assert.equal(second.stderr, `port ${port} is in use: another receiver is running\n`);
 
-    const { payment: paymentId } = await purchase(running, merchant);
-    await announcedTwice(merchant, paymentId);
+    const { payment: paymentId } = await purchase(running, shop);
+    await announcedTwice(shop, paymentId);
     const verified = `{"type":"payment.succeeded","payment_id":"${paymentId}","status":"succeeded"} signature ok`;
     const lines = printed.split("\n").slice(1, -1);
     assert.deepEqual(lines.toSorted(), [`fulfilled: ${paymentId}`, verified, verified].toSorted());
