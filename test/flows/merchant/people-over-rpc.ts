@@ -50,8 +50,8 @@ export interface PeopleOverRpc {
   readonly people: Client<typeof PeopleService>;
   /** Called by an operator's command. */
   readonly operator: Client<typeof PeopleService>;
+  /** Called with every permitted caller's token, like applications, connectors, keys and receipts. */
   readonly merchants: Client<typeof MerchantService>;
-  /** Called with every permitted caller's token, like connectors, keys and receipts. */
   readonly applications: Client<typeof ApplicationService>;
   readonly connectors: Client<typeof ConnectorService>;
   readonly announced: AnnouncedEvents;
@@ -111,7 +111,7 @@ export async function startPeopleOverRpc(
   });
   const database = new pg.Client(config.DATABASE_URL);
   await database.connect();
-  const merchants = byOperator.client(MerchantService);
+  const merchants = byAny.client(MerchantService);
   const signIn = byConsole.client(SignInService);
   const operator = byOperator.client(PeopleService);
 
