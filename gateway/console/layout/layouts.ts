@@ -6,7 +6,7 @@ import { Environment } from "#proto/merchant/v1/merchant_pb.ts";
 import { type Html, html } from "../../html.ts";
 import { formFields } from "../http/form.ts";
 import type { ConsoleContext, MerchantVisit, OperatorVisit, Page, PersonVisit, Visit } from "../session/visit.ts";
-import { type Language, textsOf } from "../texts/texts.ts";
+import { type Language, ownTextsOf, textsOf } from "../texts/texts.ts";
 import { hidden } from "../view/fields.ts";
 import { document } from "./document.ts";
 import { merchantNavigation, operatorNavigation, renderNavigation } from "./navigation.ts";
@@ -72,9 +72,8 @@ function notice(language: Language, request: Pick<FastifyRequest, "query">): Htm
 }
 
 function noticesOf(language: Language): ReadonlyMap<string, unknown> {
-  return new Map<string, unknown>(
-    Object.entries({ ...textsOf(language).notices, ...textsOf(language).operatorNotices }),
-  );
+  const { notices, operatorNotices } = ownTextsOf(language);
+  return new Map<string, unknown>(Object.entries({ ...notices, ...operatorNotices }));
 }
 
 export function personLayout({ config }: Pick<ConsoleContext, "config">, visit: PersonVisit, page: Page): Html {

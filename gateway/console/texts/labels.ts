@@ -1,14 +1,13 @@
 // Names of the services' codes, with the tone of a state. A code that this release does not know is shown unchanged.
 import { cardNetworks } from "#platform/values/money.ts";
-import { type Catalogue, type Language, textsOf } from "./texts.ts";
+import { type Language, ownTextsOf } from "./texts.ts";
 
 /** Areas of the catalogue that name codes. */
-type CodeArea = {
-  [A in keyof Catalogue]: Catalogue[A] extends Readonly<Record<string, string>> ? A : never;
-}[keyof Catalogue];
+type Areas = ReturnType<typeof ownTextsOf>;
+type CodeArea = { [A in keyof Areas]: Areas[A] extends Readonly<Record<string, string>> ? A : never }[keyof Areas];
 
 export function translateCode(language: Language, area: CodeArea, code: string): string {
-  const names: Readonly<Record<string, string>> = textsOf(language)[area];
+  const names: Readonly<Record<string, string>> = ownTextsOf(language)[area];
   return Object.hasOwn(names, code) ? (names[code] ?? code) : code;
 }
 
@@ -57,7 +56,7 @@ export function codeChoices(language: Language, area: CodeArea, codes: readonly 
 }
 
 export function codesOf(area: CodeArea): readonly string[] {
-  return Object.keys(textsOf("en")[area]);
+  return Object.keys(ownTextsOf("en")[area]);
 }
 
 /** For example `Visa ····4242`; empty if no card is known. */

@@ -1,18 +1,30 @@
-// The consoles' texts in English and German. A key that one catalogue lacks does not compile.
+// The consoles' texts in English and German, by area. A key that one language lacks does not compile.
 import de from "./de.json" with { type: "json" };
 import en from "./en.json" with { type: "json" };
 
 export type Language = "en" | "de";
 export const languages: readonly Language[] = ["en", "de"];
 
-export type Catalogue = typeof en;
-const catalogues: Readonly<Record<Language, Catalogue>> = { en, de };
+type Areas = typeof en;
+/** Each area has its own texts, and the words that areas share. */
+export type Catalogue = { readonly [A in keyof Areas]: Omit<Areas["words"], keyof Areas[A]> & Areas[A] };
+const areas: Readonly<Record<Language, Areas>> = { en, de };
+const catalogues: Readonly<Record<Language, Catalogue>> = { en: withWords(en), de: withWords(de) };
 
 export function textsOf(language: Language): Catalogue {
   return catalogues[language];
 }
 
-/** Replaces the `{placeholders}` of a text. */
+/** Areas without the shared words, for those that name codes. */
+export function ownTextsOf(language: Language): Areas {
+  return areas[language];
+}
+
+function withWords(own: Areas): Catalogue {
+  const all = Object.entries(own).map(([area, texts]) => [area, { ...own.words, ...texts }] as const);
+  return Object.fromEntries(all) as unknown as Catalogue;
+}
+
 export function fill(text: string, values: Readonly<Record<string, string | number>>): string {
   return text.replace(/\{(\w+)\}/g, (all, name: string) => String(values[name] ?? all));
 }
