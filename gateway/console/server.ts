@@ -14,21 +14,17 @@ import { limitStrangers, TooManyTries } from "./http/stranger-limits.ts";
 import { fieldsMaxBytes, uploadLimits } from "./http/upload.ts";
 import { fileRoutes } from "./layout/files.ts";
 import { connectConsolePeers } from "./peers.ts";
-import { accountRoutes } from "./screens/entry/account.ts";
+import { accountRoutes, signInMethodRoutes } from "./screens/entry/account.ts";
 import { errorRoutes } from "./screens/entry/errors.ts";
-import { invitationRoutes } from "./screens/entry/invitation.ts";
+import { invitationRoutes, startRoutes, unsubscribeRoutes } from "./screens/entry/start.ts";
 import { providerRoutes } from "./screens/entry/provider.ts";
-import { signInRoutes } from "./screens/entry/sign-in.ts";
-import { signInLinkRoutes } from "./screens/entry/sign-in-link.ts";
-import { signInMethodRoutes } from "./screens/entry/sign-in-method.ts";
-import { startRoutes } from "./screens/entry/start.ts";
-import { unsubscribeRoutes } from "./screens/entry/unsubscribe.ts";
+import { signInLinkRoutes, signInRoutes } from "./screens/entry/sign-in.ts";
 import { merchantScreens } from "./screens/merchant-screens.ts";
 import { operatorScreens } from "./screens/operator-screens.ts";
 import { SecretCookies } from "./session/cookie.ts";
 import { companyProvider } from "./session/provider.ts";
-import type { ConsoleContext } from "./session/visit.ts";
-import type { ConsoleConfig } from "./settings.ts";
+import { type ConsoleContext } from "./session/visit.ts";
+import { type ConsoleConfig } from "./settings.ts";
 
 // Enough for a 5 MB file from a phone; forms have less (http/body-time.ts).
 const requestMs = 60_000;

@@ -7,7 +7,6 @@ export function dayStart(text: string): Timestamp | undefined {
   return momentOf(text, 0);
 }
 
-/** The last millisecond of the day. */
 export function dayEnd(text: string): Timestamp | undefined {
   return momentOf(text, dayMs - 1);
 }

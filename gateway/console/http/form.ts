@@ -55,7 +55,6 @@ export class Form {
 /** Starts the names of secret fields, which no page carries. */
 export const secretPrefix = "secret_";
 
-/** Fields that the consoles add to forms. */
 export const formFields = {
   token: "form_token",
   challenge: "proof_challenge",

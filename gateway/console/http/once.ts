@@ -3,7 +3,6 @@
 import { createHash, randomBytes } from "node:crypto";
 import type { Form } from "./form.ts";
 
-/** Name of the form field. */
 export const onceField = "once";
 
 /** An idempotency key of payments.v1 and checkout.v1. */

@@ -1,16 +1,13 @@
 // The screens of the merchants' console, in the order of the navigation.
 import type { ConsoleContext } from "../session/visit.ts";
 import { deliveryRoutes } from "./developers/delivery.ts";
-import { eventsRoutes } from "./developers/events.ts";
-import { keyRoutes } from "./developers/key.ts";
 import { keyFormRoutes } from "./developers/key-form.ts";
-import { keysRoutes } from "./developers/keys.ts";
-import { requestsRoutes } from "./developers/requests.ts";
-import { signingSecretRoutes } from "./developers/signing-secret.ts";
+import { keyRoutes, keysRoutes } from "./developers/keys.ts";
+import { eventsRoutes, requestsRoutes } from "./developers/requests.ts";
 import { webhookRoutes } from "./developers/webhook.ts";
-import { webhookFormRoutes } from "./developers/webhook-form.ts";
+import { signingSecretRoutes, webhookFormRoutes } from "./developers/webhook-form.ts";
 import { webhooksRoutes } from "./developers/webhooks.ts";
-import { disputesRoutes } from "./money/disputes/list.ts";
+import { disputesRoutes } from "./money/disputes/dispute.ts";
 import { homeRoutes } from "./money/home/home.ts";
 import { linksRoutes } from "./money/links/list.ts";
 import { paymentRoutes } from "./money/payment/payment.ts";
@@ -19,14 +16,10 @@ import { refundsRoutes } from "./money/payments/refunds.ts";
 import { auditRoutes } from "./settings/audit.ts";
 import { brandingRoutes } from "./settings/branding.ts";
 import { brandingPreviewRoutes } from "./settings/branding-preview.ts";
-import { notificationsRoutes } from "./settings/notifications.ts";
-import { processorRoutes } from "./settings/processor.ts";
 import { processorCredentialRoutes } from "./settings/processor-credentials.ts";
-import { processorsRoutes } from "./settings/processors.ts";
-import { profileRoutes } from "./settings/profile.ts";
-import { teamRoutes } from "./settings/team.ts";
-import { teamInviteRoutes } from "./settings/team-invite.ts";
-import { teamMemberRoutes } from "./settings/team-member.ts";
+import { processorRoutes, processorsRoutes } from "./settings/processors.ts";
+import { notificationsRoutes, profileRoutes } from "./settings/profile.ts";
+import { teamInviteRoutes, teamMemberRoutes, teamRoutes } from "./settings/team.ts";
 
 export function merchantScreens(context: ConsoleContext): void {
   homeRoutes(context);

@@ -1,22 +1,18 @@
 // The screens of the operators' console, in the order of the navigation.
-import type { ConsoleContext } from "../session/visit.ts";
+import { type ConsoleContext } from "../session/visit.ts";
 import { adjustmentsRoutes } from "./operators/journal/adjustments.ts";
 import { journalRoutes } from "./operators/journal/entries.ts";
 import { proposeRoutes } from "./operators/journal/propose.ts";
 import { applicationsRoutes } from "./operators/merchants/applications.ts";
-import { merchantRoutes } from "./operators/merchants/merchant.ts";
-import { merchantsRoutes } from "./operators/merchants/merchants.ts";
-import { circuitsRoutes } from "./operators/money/circuits.ts";
+import { merchantRoutes, merchantsRoutes } from "./operators/merchants/merchants.ts";
 import { feesRoutes } from "./operators/money/fees.ts";
 import { operationsRoutes } from "./operators/money/operations.ts";
-import { statementsRoutes } from "./operators/money/statements.ts";
-import { storyRoutes } from "./operators/money/story.ts";
+import { statementsRoutes, circuitsRoutes, storyRoutes } from "./operators/money/story.ts";
 import { suspenseRoutes } from "./operators/money/suspense.ts";
 import { auditRoutes } from "./operators/people/audit.ts";
 import { peopleRoutes } from "./operators/people/people.ts";
 import { riskDecisionRoutes } from "./operators/risk/decisions.ts";
-import { riskRuleRoutes } from "./operators/risk/rule.ts";
-import { riskRoutes } from "./operators/risk/rules.ts";
+import { riskRoutes, riskRuleRoutes } from "./operators/risk/rules.ts";
 
 export function operatorScreens(context: ConsoleContext): void {
   merchantsRoutes(context);

@@ -13,7 +13,6 @@ import { formToken } from "./form-token.ts";
 import { MerchantNotActive, SignedOut, SignInMethodRequired } from "./turned-away.ts";
 import type { ConsoleContext, MerchantVisit, OperatorVisit, PersonVisit, Visit } from "./visit.ts";
 
-/** Environments by their name in addresses. */
 const environments = { sandbox: Environment.SANDBOX, live: Environment.LIVE } as const;
 type EnvironmentName = keyof typeof environments;
 

@@ -10,7 +10,6 @@ import { passkeyForm, providerLink } from "../view/passkey-form.ts";
 import { isProved, personVisit } from "./admit.ts";
 import type { ConsoleContext, Page, PersonVisit } from "./visit.ts";
 
-/** The proved visit, or the page that asks for proof. */
 export async function requireProof<V extends PersonVisit>(
   context: ConsoleContext,
   visit: V,

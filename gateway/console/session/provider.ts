@@ -16,7 +16,6 @@ const addressMax = 1_500;
 /** Purpose of a redirect to the provider: a new session, or fresh proof in an existing one. */
 export interface Errand {
   readonly purpose: "sign-in" | "prove";
-  /** Path that follows. */
   readonly to: string;
 }
 

@@ -32,9 +32,7 @@ export interface Visit {
 
 export interface PersonVisit extends Visit {
   readonly session: ConsoleSession;
-  /** The session's secret, for calls that need it. */
   readonly secret: string;
-  /** Token of the page's forms. */
   readonly token: string;
 }
 
@@ -62,7 +60,6 @@ export interface Page {
 /** A redirect after an accepted form. */
 export interface Redirect {
   readonly go: string;
-  /** Key of the notice that the next page shows. */
   readonly done?: string;
 }
 

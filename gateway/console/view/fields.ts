@@ -33,13 +33,11 @@ export function textField(parts: TextFieldParts): Html {
   );
 }
 
-/** Makes the text fields of a form from its values and problems. */
 export function textFields<N extends string>(values: Readonly<Record<N, string>>, problems: Problems) {
   return (name: N, label: string, more: Partial<TextFieldParts> = {}): Html =>
     textField({ name, label, value: values[name], problem: problemOf(problems, name), ...more });
 }
 
-/** A one-time code of an authenticator app. */
 export function codeField(parts: FieldParts): Html {
   return textField({ ...parts, value: "", autocomplete: "one-time-code", inputmode: "numeric", required: true });
 }

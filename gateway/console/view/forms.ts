@@ -15,7 +15,6 @@ interface PostFormParts {
   readonly tone?: "secondary" | "danger";
   /** `inline`: a button among others; `row`: a small button in a table. */
   readonly layout?: "inline" | "row" | "panel";
-  /** A link next to the button. */
   readonly link?: Html;
 }
 
@@ -31,7 +30,6 @@ ${link ? html`<div class="actions">${submit}${link}</div>` : submit}</form>`;
 
 interface QuestionParts extends Pick<PostFormParts, "action" | "button" | "fields"> {
   readonly title: string;
-  /** Consequences of the action. */
   readonly text: Html;
   readonly isHarmless?: boolean;
   readonly problem?: string;

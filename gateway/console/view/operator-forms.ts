@@ -16,7 +16,6 @@ export function panel(title: string, body: Html): Html {
   return html`<section class="panel"><h2>${title}</h2>${body}</section>`;
 }
 
-/** A link to the list that a page belongs to. */
 export function backTo(path: string, label: string): Html {
   return html`<p class="back"><a href="${path}">← ${label}</a></p>`;
 }
@@ -80,7 +79,6 @@ export function merchantLink(visit: OperatorVisit, merchantId: string): Html {
   return visit.may("merchants.read") ? html`<a href="/merchants/${merchantId}">${id}</a>` : id;
 }
 
-/** A link to the history of a payment. */
 export function storyLink(paymentId: string): Html | string {
   return paymentId === "" ? "" : html`<a href="/stories/${paymentId}"><code>${paymentId}</code></a>`;
 }

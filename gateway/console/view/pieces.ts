@@ -46,11 +46,9 @@ interface Pages {
   readonly next: string | undefined;
   /** A text, or the number of rows on this page. */
   readonly total: string | number;
-  /** Name of the cursor in the query. */
   readonly cursor?: "after" | "page";
 }
 
-/** Links between the pages of a cursor list. */
 export function pages(language: Language, { path, query, next, total, cursor = "after" }: Pages): Html {
   const at = (value: string) => withFilter(path, query, { [cursor]: value });
   return paging(language, {
@@ -81,7 +79,6 @@ export function address(path: string, query: Readonly<Record<string, string>>): 
   return withFilter(path, new URLSearchParams(), query);
 }
 
-/** The active filters, each with a link that removes it. */
 export function filterChips(
   language: Language,
   path: string,

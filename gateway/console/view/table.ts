@@ -39,7 +39,6 @@ export function facts(pairs: readonly (readonly [name: string, value: Html | str
   return html`<dl class="facts">${shown.map(([name, value]) => html`<div><dt>${name}</dt><dd>${value}</dd></div>`)}</dl>`;
 }
 
-/** A merchant's own keys and values. */
 export function metadataList(metadata: Readonly<Record<string, string>>): Html | string {
   const items = Object.entries(metadata).map(([name, value]) => html`<li><code>${name}</code> ${value}</li>`);
   return items.length === 0 ? "" : html`<ul class="plain">${items}</ul>`;

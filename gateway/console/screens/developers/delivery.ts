@@ -12,7 +12,7 @@ import { postForm } from "../../view/forms.ts";
 import { chip, codeBlock, renderCopyable } from "../../view/pieces.ts";
 import { facts, table } from "../../view/table.ts";
 import { count, moment, prettyJson } from "../../view/values.ts";
-import { answerOf, deliveryChip } from "./delivery-list.ts";
+import { answerOf, deliveryChip } from "./webhook.ts";
 import { endpointOf } from "./webhooks.ts";
 
 const refreshSeconds = "3";

@@ -19,7 +19,6 @@ interface FormValues {
   readonly scopes: readonly string[];
   /** `YYYY-MM-DD` or empty. */
   readonly until: string;
-  /** One per line. */
   readonly addresses: string;
 }
 

@@ -92,7 +92,6 @@ function labelsOf({ language }: MerchantVisit): readonly string[] {
   return [cardNumber, cardExpiry, cardCode];
 }
 
-/** The elements of the payment page's own document. */
 function previewDocument({ tag, direction, texts }: ChosenLanguage, data: string): Html {
   const { script, style } = previewFiles();
   return html`<!doctype html>

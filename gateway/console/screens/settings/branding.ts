@@ -1,20 +1,21 @@
 // The branding of the payment page: a form that works without script, and a preview that follows the input.
 import { Failure } from "#platform/values/failure.ts";
 import { type Html, html } from "../../../html.ts";
-import { presentBranding } from "../../../json/branding.ts";
-import { type Form, formFields, refusedFields } from "../../http/form.ts";
+import {
+  backgroundStyles,
+  buttonStyles,
+  emailFields,
+  emailReceipts,
+  fontFamilies,
+  presentBranding,
+  themes,
+} from "../../../json/branding.ts";
+import { type Form, formFields, isLine, refusedFields } from "../../http/form.ts";
 import { merchantForm, merchantPage } from "../../routes.ts";
 import type { Answer, ConsoleContext, MerchantVisit, Page } from "../../session/visit.ts";
-import { fill, textsOf } from "../../texts/texts.ts";
+import { type Catalogue, fill, textsOf } from "../../texts/texts.ts";
 import { hidden, problemSummary, selectField, textField } from "../../view/fields.ts";
 import { facts } from "../../view/table.ts";
-import {
-  type BrandingField,
-  brandingFields,
-  type TypedBranding,
-  typedBranding,
-  wrongBranding,
-} from "./branding-fields.ts";
 import { previewPanel } from "./branding-preview.ts";
 
 type Wrong = ReadonlySet<string>;
@@ -143,4 +144,59 @@ function formatChoice(visit: MerchantVisit, choice: string): string {
 function textOf({ language }: MerchantVisit, label: BrandingField["label"]): string {
   const text = textsOf(language).branding[label];
   return typeof text === "string" ? text : "";
+}
+
+type Label = keyof Catalogue["branding"];
+
+interface BrandingField {
+  readonly name: string;
+  readonly label: Label;
+  readonly hint?: Label;
+  readonly kind: "text" | "url" | "email" | "colour" | "choice";
+  readonly lengthMax: number;
+  readonly choices?: readonly string[];
+}
+
+const urlMax = 2_048;
+const emailMax = 254;
+const choiceLengthMax = 40;
+
+const choice = (name: string, label: Label, choices: readonly string[], hint?: Label): BrandingField => {
+  return { name, label, kind: "choice", lengthMax: choiceLengthMax, choices, ...(hint && { hint }) };
+};
+
+const brandingFields: readonly BrandingField[] = [
+  { name: "display_name", label: "name", hint: "nameHint", kind: "text", lengthMax: 100 },
+  { name: "tagline", label: "tagline", kind: "text", lengthMax: 140 },
+  { name: "logo_url", label: "logo", hint: "logoHint", kind: "url", lengthMax: urlMax },
+  { name: "accent_color", label: "accent", hint: "accentHint", kind: "colour", lengthMax: 7 },
+  { name: "secondary_color", label: "secondary", hint: "secondaryHint", kind: "colour", lengthMax: 7 },
+  choice("button_style", "button", buttonStyles),
+  choice("background_style", "background", backgroundStyles),
+  choice("theme", "theme", themes),
+  choice("font_family", "font", fontFamilies, "fontHint"),
+  { name: "support_email", label: "support", kind: "email", lengthMax: emailMax },
+  { name: "terms_url", label: "terms", kind: "url", lengthMax: urlMax },
+  { name: "privacy_url", label: "privacy", kind: "url", lengthMax: urlMax },
+  choice("email_field", "emailField", emailFields, "emailFieldHint"),
+  choice("email_receipts", "receipts", emailReceipts, "receiptsHint"),
+];
+
+type TypedBranding = Readonly<Record<string, string>>;
+
+function typedBranding(form: Form): TypedBranding {
+  return Object.fromEntries(
+    brandingFields.map(({ name, kind }) => [name, kind === "colour" ? form.text(name).toLowerCase() : form.text(name)]),
+  );
+}
+
+/** Invalid fields; the merchant service checks more. */
+function wrongBranding(typed: TypedBranding): Set<string> {
+  const fits = ({ name, kind, lengthMax, choices }: BrandingField) => {
+    const value = typed[name] ?? "";
+    if (!isLine(value, lengthMax)) return false;
+    if (kind === "choice") return choices?.includes(value) ?? false;
+    return kind !== "colour" || value === "" || /^#[0-9a-f]{6}$/.test(value);
+  };
+  return new Set(brandingFields.filter((field) => !fits(field)).map(({ name }) => name));
 }

@@ -9,8 +9,7 @@ import type { Answer, ConsoleContext, MerchantVisit, Page } from "../../session/
 import { textsOf } from "../../texts/texts.ts";
 import { choiceField, problemSummary, textField } from "../../view/fields.ts";
 import { postForm } from "../../view/forms.ts";
-import { processorNeeds } from "./processor.ts";
-import { connectorOf } from "./processors.ts";
+import { connectorOf, processorNeeds } from "./processors.ts";
 
 const names = ["secret_key", "publishable_key", "webhook_secret"] as const;
 type Name = (typeof names)[number];

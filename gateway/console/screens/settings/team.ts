@@ -1,16 +1,22 @@
-// The team of a merchant: members, open invitations, and the rights of each role.
-import type { ListMembersResponse } from "#proto/merchant/v1/people_pb.ts";
+// The team of a merchant: members, invitations and the rights of each role. Members can be invited, edited and removed.
+
+import { Failure } from "#platform/values/failure.ts";
+import type { ListMembersResponse, Member, RefundLimit, Role } from "#proto/merchant/v1/people_pb.ts";
 import { type Html, html } from "../../../html.ts";
+import { paramOf } from "../../http/address.ts";
+import { type Form, problemsOf, refusedFields, unlessRefused } from "../../http/form.ts";
 import { merchantForm, merchantPage } from "../../routes.ts";
-import type { ConsoleContext, MerchantVisit, Page } from "../../session/visit.ts";
-import { fill, textsOf } from "../../texts/texts.ts";
-import { hidden } from "../../view/fields.ts";
-import { invitationTable, memberName, memberTable, roleTable } from "../../view/people.ts";
+import type { Answer, ConsoleContext, MerchantVisit, Page } from "../../session/visit.ts";
+import { translateCode } from "../../texts/labels.ts";
+import { fill, type Language, textsOf } from "../../texts/texts.ts";
+import { choiceField, hidden, type Problems, problemOf, problemSummary, textFields } from "../../view/fields.ts";
+import { postForm, questionPage } from "../../view/forms.ts";
+import { invitationTable, invitedPage, memberName, memberTable, roleTable } from "../../view/people.ts";
 import { section } from "../../view/section.ts";
-import { mayChangeRole } from "./team-role.ts";
+import { majorUnits, minorUnits } from "../../view/values.ts";
 
 /** The merchant service demands proof as well. Asking here keeps the form's input. */
-export const teamNeeds = { action: "team.write", proof: () => true };
+const teamNeeds = { action: "team.write", proof: () => true };
 
 export function teamRoutes(context: ConsoleContext): void {
   const { peers, door } = context;
@@ -64,4 +70,219 @@ async function rolesPage({ peers, door }: ConsoleContext, { language, base }: Me
     body: html`<h1>${texts.rolesTitle}</h1><p class="muted">${texts.rolesAbout}</p>
 ${roleTable(language, roles, actions)}<p><a href="${base}/team">${texts.toTeam}</a></p>`,
   };
+}
+
+interface FormValues extends TypedRole {
+  readonly email: string;
+}
+
+export function teamInviteRoutes(context: ConsoleContext): void {
+  merchantPage(context, "/team/invite", "team.write", async (visit) => {
+    return invitePage(visit, await roleChoice(context, visit), { email: "", role: "", limit: "" });
+  });
+  merchantForm(context, "/team/invite", teamNeeds, (visit, form) => invite(context, visit, form));
+}
+
+async function invite(context: ConsoleContext, visit: MerchantVisit, form: Form): Promise<Answer> {
+  const { secret: sessionSecret, merchantId, language, base } = visit;
+  const { peers, door } = context;
+  const choice = await roleChoice(context, visit);
+  const { typed: typedRole, refundLimit, isWrong } = readRole(form, choice);
+  const typed = { ...typedRole, email: form.text("email") };
+  const wrong = new Set([
+    ...(typed.email === "" ? ["email"] : []),
+    ...(choice.roles.some(({ name }) => name === typed.role) ? [] : ["role"]),
+    ...(isWrong ? ["refund_limit"] : []),
+  ]);
+  if (wrong.size > 0) return invitePage(visit, choice, typed, wrong);
+  try {
+    const member = { email: typed.email, role: typed.role, language, ...(refundLimit && { refundLimit }) };
+    const invited = await peers.people.inviteMember({ sessionSecret, door, merchantId, ...member });
+    return invitedPage(visit, invited.invitation?.email ?? typed.email, invited, `${base}/team`);
+  } catch (error) {
+    return invitePage(visit, choice, typed, refusedFields(error));
+  }
+}
+
+function invitePage(
+  visit: MerchantVisit,
+  choice: RoleChoice,
+  typed: FormValues,
+  wrong: ReadonlySet<string> = new Set(),
+): Page {
+  const { language, base } = visit;
+  const texts = textsOf(language).team;
+  const problems = problemsOf(wrong, {
+    email: ["email", texts.emailWrong],
+    invitations: ["email", texts.tooManyInvitations],
+    ...roleProblems(language),
+  });
+  const email = textFields({ email: typed.email }, problems)("email", texts.email, {
+    ...{ hint: texts.emailHint, type: "email", inputmode: "email", maxlength: 254, required: true },
+  });
+  const form = postForm(visit, {
+    action: `${base}/team/invite`,
+    fields: [email, roleFields(visit, choice, typed, problems)],
+    button: texts.send,
+    layout: "panel",
+    link: html`<a href="${base}/team/roles">${texts.rolesLink}</a>`,
+  });
+  return {
+    title: texts.inviteTitle,
+    status: wrong.size > 0 ? 422 : 200,
+    body: html`<h1>${texts.inviteTitle}</h1>${problemSummary(textsOf(language).frame.problemTitle, problems)}
+${form}`,
+  };
+}
+
+/** Refusals without a field: the last owner, or a role above the person's own. */
+const refused = "refused";
+
+export function teamMemberRoutes(context: ConsoleContext): void {
+  const { peers, door } = context;
+  merchantPage(context, "/team/members/:id", "team.write", async (visit) => {
+    const member = await memberOf(context, visit);
+    return memberPage(visit, member, await roleChoice(context, visit), typedRole(member.role, member.refundLimit));
+  });
+  merchantForm(context, "/team/members/:id", teamNeeds, (visit, form) => change(context, visit, form));
+  merchantPage(context, "/team/members/:id/remove", "team.write", async (visit) => {
+    return removePage(visit, await memberOf(context, visit));
+  });
+  merchantForm(context, "/team/members/:id/remove", teamNeeds, async (visit) => {
+    const { secret: sessionSecret, merchantId, base } = visit;
+    const member = await memberOf(context, visit);
+    const personId = member.person?.id ?? "";
+    const call = peers.people.removeMember({ sessionSecret, door, merchantId, personId });
+    if (!(await unlessRefused(call, "FORBIDDEN"))) return removePage(visit, member, true);
+    return personId === visit.session.person?.id ? { go: "/" } : { go: `${base}/team`, done: "member-removed" };
+  });
+}
+
+/** @throws Failure NOT_FOUND; FORBIDDEN for a role above the person's own */
+async function memberOf({ peers, door }: ConsoleContext, visit: MerchantVisit): Promise<Member> {
+  const { secret: sessionSecret, merchantId } = visit;
+  const { members } = await peers.people.listMembers({ sessionSecret, door, merchantId });
+  const member = members.find(({ person }) => person?.id === paramOf(visit, "id"));
+  if (!member) throw new Failure("NOT_FOUND");
+  if (!mayChangeRole(visit, member.role)) throw new Failure("FORBIDDEN");
+  return member;
+}
+
+async function change(context: ConsoleContext, visit: MerchantVisit, form: Form): Promise<Answer> {
+  const { secret: sessionSecret, merchantId, base } = visit;
+  const member = await memberOf(context, visit);
+  const choice = await roleChoice(context, visit);
+  const { typed, refundLimit, isWrong } = readRole(form, choice);
+  if (isWrong) return memberPage(visit, member, choice, typed, new Set(["refund_limit"]));
+  const changes = { personId: member.person?.id ?? "", role: typed.role, ...(refundLimit && { refundLimit }) };
+  try {
+    await context.peers.people.updateMember({ sessionSecret, door: context.door, merchantId, ...changes });
+    return { go: `${base}/team`, done: "member-changed" };
+  } catch (error) {
+    const isForbidden = error instanceof Failure && error.reason === "FORBIDDEN";
+    return memberPage(visit, member, choice, typed, isForbidden ? new Set([refused]) : refusedFields(error));
+  }
+}
+
+function memberPage(
+  visit: MerchantVisit,
+  { person }: Member,
+  choice: RoleChoice,
+  typed: TypedRole,
+  wrong: ReadonlySet<string> = new Set(),
+): Page {
+  const { language, base } = visit;
+  const texts = textsOf(language).team;
+  const memberPath = `${base}/team/members/${person?.id ?? ""}`;
+  const problems = problemsOf(wrong, { [refused]: ["role-0", texts.refused], ...roleProblems(language) });
+  const form = postForm(visit, {
+    action: memberPath,
+    fields: [roleFields(visit, choice, typed, problems)],
+    button: texts.save,
+    layout: "panel",
+    link: html`<a href="${base}/team/roles">${texts.rolesLink}</a>`,
+  });
+  return {
+    title: texts.changeTitle,
+    status: wrong.size > 0 ? 422 : 200,
+    body: html`<h1>${person?.name || texts.changeTitle}</h1><p class="muted">${person?.email ?? ""}</p>
+${problemSummary(textsOf(language).frame.problemTitle, problems)}
+${form}
+<p><a class="button danger" href="${memberPath}/remove">${texts.remove}</a></p>`,
+  };
+}
+
+function removePage(visit: MerchantVisit, { person }: Member, isRefused = false): Page {
+  const texts = textsOf(visit.language).team;
+  return questionPage(visit, {
+    title: texts.removeTitle,
+    text: html`<p><strong>${person?.name ?? ""}</strong> ${person?.email ?? ""}</p><p>${texts.removeText}</p>`,
+    problem: isRefused ? texts.refused : "",
+    action: `${visit.base}/team/members/${person?.id ?? ""}/remove`,
+    button: texts.removeButton,
+    back: `${visit.base}/team`,
+  });
+}
+
+interface TypedRole {
+  readonly role: string;
+  /** In major units; empty for no limit. */
+  readonly limit: string;
+}
+
+interface RoleChoice {
+  /** Roles that this person may assign. */
+  readonly roles: readonly Role[];
+  /** The merchant's currency, which limits are in. */
+  readonly currency: string;
+}
+
+async function roleChoice({ peers, door }: ConsoleContext, visit: MerchantVisit): Promise<RoleChoice> {
+  const { merchantId, environment } = visit;
+  const [{ roles }, { merchant }] = await Promise.all([
+    peers.people.listRoles({ door }),
+    peers.merchants.getMerchant({ merchantId, environment }),
+  ]);
+  return { roles: roles.filter(({ name }) => mayChangeRole(visit, name)), currency: merchant?.currency ?? "" };
+}
+
+/** Only owners add and change owners; the service enforces it. */
+function mayChangeRole({ membership }: MerchantVisit, role: string): boolean {
+  return membership.role === "owner" || role !== "owner";
+}
+
+function readRole(
+  form: Form,
+  { roles, currency }: RoleChoice,
+): { typed: TypedRole; refundLimit?: Pick<RefundLimit, "amount" | "currency">; isWrong: boolean } {
+  const typed = { role: form.raw("role"), limit: form.text("limit") };
+  const takesLimit = roles.some(({ name, takesRefundLimit }) => name === typed.role && takesRefundLimit);
+  if (typed.limit === "" || !takesLimit) return { typed, isWrong: false };
+  const amount = minorUnits(typed.limit, currency);
+  return amount === undefined ? { typed, isWrong: true } : { typed, refundLimit: { amount, currency }, isWrong: false };
+}
+
+function typedRole(role: string, limit: RefundLimit | undefined): TypedRole {
+  return { role, limit: limit ? majorUnits(limit.amount, limit.currency) : "" };
+}
+
+function roleFields(
+  { language }: MerchantVisit,
+  { roles, currency }: RoleChoice,
+  { role, limit }: TypedRole,
+  problems: Problems,
+): Html {
+  const texts = textsOf(language).team;
+  const field = textFields({ limit }, problems);
+  return html`${choiceField({
+    ...{ name: "role", label: texts.role, one: true, values: [role], problem: problemOf(problems, "role-0") },
+    choices: roles.map(({ name }) => ({ value: name, label: translateCode(language, "roles", name) })),
+  })}
+${field("limit", fill(texts.limitLabel, { currency }), { hint: texts.limitHint, inputmode: "decimal", maxlength: 16 })}`;
+}
+
+/** Problems by the service's fields. */
+function roleProblems(language: Language) {
+  const texts = textsOf(language).team;
+  return { role: ["role-0", texts.roleWrong], refund_limit: ["limit", texts.limitWrong] } as const;
 }

@@ -1,22 +1,16 @@
-// Handles the form of a dispute response: adds a file, or sends everything to the processor once.
+// The form of a dispute response: it adds a file, or sends everything to the processor once. It holds the uploaded
+// files' ids, so nothing else is stored until it is sent.
 import { asFailure, Failure } from "#platform/values/failure.ts";
 import { isId } from "#platform/values/id.ts";
 import type { DisputeRecord } from "#proto/payments/v1/disputes_pb.ts";
-import { type Form, isText } from "../../../http/form.ts";
+import { type Html, html } from "../../../../html.ts";
+import { type Form, formFields, isText } from "../../../http/form.ts";
 import { freshKey, onceField, onceOf } from "../../../http/once.ts";
 import type { Upload } from "../../../http/upload.ts";
 import { merchantUpload } from "../../../routes.ts";
 import type { Answer, ConsoleContext, MerchantVisit, Page } from "../../../session/visit.ts";
-import { textsOf } from "../../../texts/texts.ts";
-import {
-  type AnswerDraft,
-  type AnswerFile,
-  answerFields,
-  answerFiles,
-  answerTexts,
-  isAnswerFile,
-  isAnswerText,
-} from "./answer-form.ts";
+import { type Language, textsOf } from "../../../texts/texts.ts";
+import { hidden, type Problems, problemOf, problemSummary, selectField, textArea } from "../../../view/fields.ts";
 import { storeFile } from "./store-file.ts";
 
 type File = Upload["file"];
@@ -42,7 +36,6 @@ export function answerRoutes(context: ConsoleContext, find: Find, show: Show): v
   });
 }
 
-/** Reads the form and stores its file. */
 async function withFile(
   context: ConsoleContext,
   visit: MerchantVisit,
@@ -118,4 +111,111 @@ async function send(
     const problems = [["product_description", textsOf(language).disputes[refusal.text]]] as const;
     return show(visit, now, { ...draft, isAdded: false, key, problems, isOpen: refusal.isOpen });
   }
+}
+
+const [line, address, long] = [500, 2_000, 20_000];
+
+/** Texts by their API name with their maximum length. The first ones are always visible. */
+const answerTexts = {
+  product_description: long,
+  uncategorized_text: long,
+  customer_name: line,
+  customer_email_address: line,
+  customer_purchase_ip: line,
+  billing_address: address,
+  service_date: line,
+  shipping_carrier: line,
+  shipping_tracking_number: line,
+  shipping_date: line,
+  shipping_address: address,
+  refund_policy: long,
+  refund_refusal_explanation: long,
+  cancellation_policy: long,
+  cancellation_rebuttal: long,
+  duplicate_charge_explanation: long,
+  access_activity_log: long,
+} as const;
+type AnswerText = keyof typeof answerTexts;
+const firstTexts: readonly AnswerText[] = ["product_description", "uncategorized_text"];
+
+export const answerFiles = [
+  "receipt_file",
+  "customer_communication_file",
+  "shipping_documentation_file",
+  "service_documentation_file",
+  "customer_signature_file",
+  "refund_policy_file",
+  "cancellation_policy_file",
+  "uncategorized_file",
+] as const;
+type AnswerFile = (typeof answerFiles)[number];
+
+const answerFields = { kind: "file_kind", file: "file", added: (kind: AnswerFile) => `added_${kind}` } as const;
+
+export interface AnswerDraft {
+  readonly texts: ReadonlyMap<AnswerText, string>;
+  readonly files: ReadonlyMap<AnswerFile, string>;
+  readonly kind: AnswerFile;
+  readonly key: string;
+  readonly problems: Problems;
+  /** True after an upload. */
+  readonly isAdded?: boolean;
+  /** The response may have been sent, so the form stays for a retry. */
+  readonly isOpen?: boolean;
+}
+
+function isAnswerText(name: string): name is AnswerText {
+  return Object.hasOwn(answerTexts, name);
+}
+
+function isAnswerFile(name: string): name is AnswerFile {
+  return answerFiles.some((each) => each === name);
+}
+
+/** A name that this release does not know is shown unchanged. */
+export function textLabel(language: Language, name: string): string {
+  return isAnswerText(name) ? textsOf(language).disputes[name] : name;
+}
+
+export function fileLabel(language: Language, name: string): string {
+  return isAnswerFile(name) ? textsOf(language).disputes[name] : name;
+}
+
+export function answerForm({ language, base, token }: MerchantVisit, disputeId: string, draft: AnswerDraft): Html {
+  const texts = textsOf(language).disputes;
+  const path = `${base}/disputes/${disputeId}`;
+  const { problems, files } = draft;
+  // Text areas only: Enter in a one-line field would send the form.
+  const field = (name: AnswerText) => {
+    const max = answerTexts[name];
+    const value = draft.texts.get(name) ?? "";
+    const parts = { name, label: texts[name], value, maxlength: max, problem: problemOf(problems, name) };
+    return textArea({ ...parts, rows: max === line ? 1 : 4 });
+  };
+  const others = Object.keys(answerTexts)
+    .filter(isAnswerText)
+    .filter((name) => !firstTexts.includes(name));
+  const isMore = others.some((name) => draft.texts.has(name) || problemOf(problems, name) !== "");
+  const added = [...files].map(
+    ([kind, id]) => html`<li>${texts[kind]} <code>${id}</code>${hidden(answerFields.added(kind), id)}</li>`,
+  );
+  return html`<section class="panel"><h2>${texts.answer}</h2>${draft.isAdded ? html`<p class="notice" role="status">${texts.fileAdded}</p>` : ""}${problemSummary(texts.wrong, problems)}<p>${texts.answerText}</p>
+<form method="post" action="${path}/evidence" enctype="multipart/form-data">${hidden(formFields.token, token)}${hidden(onceField, draft.key)}
+${firstTexts.map(field)}
+<details class="more full"${isMore ? html` open` : ""}><summary>${texts.more}</summary><div class="fields">${others.map(field)}</div></details>
+${added.length === 0 ? "" : html`<div><h3>${texts.files}</h3><ul>${added}</ul></div>`}
+${fileFields(language, path, draft.kind, problemOf(problems, answerFields.file))}
+<button class="button">${texts.send}</button></form></section>`;
+}
+
+/** Last in the form, because the server reads the other fields before the file. */
+function fileFields(language: Language, path: string, chosen: AnswerFile, problem: string): Html {
+  const texts = textsOf(language).disputes;
+  const { kind, file } = answerFields;
+  const choices = answerFiles.map((value) => ({ value, label: texts[value] }));
+  return html`<fieldset class="field file-fields"><legend>${texts.file}</legend><p class="hint" id="file-hint">${texts.fileHint}</p>
+${problem === "" ? "" : html`<p class="problem" id="file-problem">${problem}</p>`}
+${selectField({ name: kind, label: texts.fileKind, value: chosen, choices })}
+<label class="visually-hidden" for="${file}">${texts.file}</label><input id="${file}" name="${file}" type="file" accept=".pdf,.jpg,.jpeg,.png" aria-describedby="file-hint">
+<button class="button secondary" formaction="${path}/files">${texts.addFile}</button></fieldset>`;
 }

@@ -1,21 +1,28 @@
-// One dispute with its response. While it is open, it can be answered or accepted.
-import { Failure } from "#platform/values/failure.ts";
+// Disputes, and one dispute with its response. While it is open, it can be answered or accepted; accepting gives money
+// away like a refund, so the refund limit applies and large amounts need fresh proof.
+
+import { timestampMs } from "@bufbuild/protobuf/wkt";
+import { asFailure, Failure } from "#platform/values/failure.ts";
 import type { DisputeRecord, Evidence } from "#proto/payments/v1/disputes_pb.ts";
 import { type Html, html } from "../../../../html.ts";
-import { idParam } from "../../../http/address.ts";
-import { onceKey } from "../../../http/once.ts";
-import { merchantPage } from "../../../routes.ts";
+import { idParam, queryOf } from "../../../http/address.ts";
+import { onceField, onceKey, onceOf } from "../../../http/once.ts";
+import { merchantForm, merchantPage } from "../../../routes.ts";
+import { requireProof } from "../../../session/prove.ts";
 import type { ConsoleContext, MerchantVisit, Page } from "../../../session/visit.ts";
 import { stateOf, translateCode } from "../../../texts/labels.ts";
-import { fill, textsOf } from "../../../texts/texts.ts";
-import { chip, renderCopyable } from "../../../view/pieces.ts";
-import { facts } from "../../../view/table.ts";
-import { day, moment, money } from "../../../view/values.ts";
-import { acceptRoutes } from "./accept.ts";
-import { answerRoutes } from "./answer.ts";
-import { type AnswerDraft, answerFiles, answerForm, fileLabel, textLabel } from "./answer-form.ts";
+import { fill, pluralText, textsOf } from "../../../texts/texts.ts";
+import { hidden, problemSummary } from "../../../view/fields.ts";
+import { postForm } from "../../../view/forms.ts";
+import { partLinks } from "../../../view/operator-forms.ts";
+import { chip, pages, renderCopyable } from "../../../view/pieces.ts";
+import { section } from "../../../view/section.ts";
+import { facts, table } from "../../../view/table.ts";
+import { count, day, moment, money } from "../../../view/values.ts";
+import { proofAbove } from "../payment/refusal.ts";
+import { type AnswerDraft, answerFiles, answerForm, answerRoutes, fileLabel, textLabel } from "./answer.ts";
 
-export function disputeRoutes(context: ConsoleContext): void {
+function disputeRoutes(context: ConsoleContext): void {
   merchantPage(context, "/disputes/:disputeId", "payments.read", async (visit) => {
     const record = await disputeOf(context, visit);
     return disputePage(visit, record, emptyDraft(record));
@@ -87,4 +94,179 @@ function sentEvidence({ language }: MerchantVisit, evidence: Evidence | undefine
     ]),
   ];
   return html`<section class="panel"><h2>${texts.evidence}</h2><p>${evidence.status === "submitted" ? texts.submitted : texts.sending} ${day(language, evidence.submittedAt)}</p>${facts(pairs)}</section>`;
+}
+
+const action = "disputes.answer";
+
+const refusals = {
+  DISPUTE_NOT_ANSWERABLE: "over",
+  IDEMPOTENCY_CONFLICT: "busy",
+  CONNECTOR_ERROR: "processorRejected",
+  SERVICE_UNAVAILABLE: "unknown",
+} as const;
+
+function acceptRoutes(
+  context: ConsoleContext,
+  find: (context: ConsoleContext, visit: MerchantVisit) => Promise<DisputeRecord>,
+): void {
+  const path = "/disputes/:disputeId/accept";
+  merchantPage(context, path, action, async (visit) => {
+    const record = await find(context, visit);
+    const isAllowed = isWithinLimit(visit, record, await sumReturned(context, visit, record));
+    return acceptPage(visit, record, "", isAllowed);
+  });
+  merchantForm(context, path, { action }, async (visit, form) => {
+    const { merchantId, environment, base, language } = visit;
+    const record = await find(context, visit);
+    const disputeId = record.dispute?.id ?? "";
+    const returnedAmount = await sumReturned(context, visit, record);
+    if (!isWithinLimit(visit, record, returnedAmount)) {
+      return { ...acceptPage(visit, record, "", false), status: 422 };
+    }
+    if (returnedAmount > proofAbove(record.currency)) {
+      const proof = await requireProof(context, visit, form);
+      if ("page" in proof) return proof.page;
+    }
+    const idempotency = onceOf(form, ["accept", disputeId], []);
+    try {
+      const ids = { merchantId, environment, disputeId };
+      const { dispute } = await context.peers.disputes.acceptDispute({ ...ids, idempotency });
+      const done = dispute?.acceptance === "accepted" ? "dispute-accepted" : "acceptance-pending";
+      return { go: `${base}/disputes/${disputeId}`, done };
+    } catch (error) {
+      const text = new Map(Object.entries(refusals)).get(asFailure(error).reason);
+      if (!text) throw error;
+      return acceptPage(visit, record, textsOf(language).disputes[text]);
+    }
+  });
+}
+
+/** Minor units that the customer got by refunds and would keep by this dispute. */
+async function sumReturned(
+  { peers }: ConsoleContext,
+  { merchantId, environment }: MerchantVisit,
+  { dispute, paymentId }: DisputeRecord,
+): Promise<bigint> {
+  const { payment } = await peers.payments.getPayment({ merchantId, environment, paymentId });
+  if (!payment || !dispute) throw new Failure("NOT_FOUND");
+  return payment.refundedAmount + dispute.amount;
+}
+
+function isWithinLimit({ membership }: MerchantVisit, { currency }: DisputeRecord, returnedAmount: bigint): boolean {
+  const { refundLimit } = membership;
+  return !refundLimit || (refundLimit.currency === currency && returnedAmount <= refundLimit.amount);
+}
+
+function acceptPage(
+  visit: MerchantVisit,
+  { dispute, currency }: DisputeRecord,
+  problem: string,
+  isAllowed = true,
+): Page {
+  const { language, base, membership } = visit;
+  const texts = textsOf(language).disputes;
+  const id = dispute?.id ?? "";
+  const back = html`<a href="${base}/disputes/${id}">${texts.back}</a>`;
+  const { refundLimit } = membership;
+  const limit = refundLimit ? money(language, refundLimit.amount, refundLimit.currency) : "";
+  const amount = money(language, dispute?.amount ?? 0n, currency);
+  const form = postForm(visit, {
+    fields: [hidden(onceField, onceKey("accept", id, 0))],
+    button: fill(texts.acceptNow, { amount }),
+    tone: "danger",
+    link: back,
+  });
+  return {
+    title: texts.accept,
+    status: problem === "" ? 200 : 422,
+    body: html`<div class="panel form-panel"><h1>${texts.accept}</h1>${problemSummary(texts.wrong, problem === "" ? [] : [["main", problem]])}<p>${texts.acceptText}</p>
+${isAllowed ? form : html`<p>${fill(texts.acceptAboveLimit, { limit })}</p><p>${back}</p>`}</div>`,
+  };
+}
+
+const pageSize = 50;
+// The service's page size. People cannot work through a longer list of open disputes.
+const openMax = 200;
+const openStatuses = ["needs_response", "warning_needs_response"] as const;
+
+export function disputesRoutes(context: ConsoleContext): void {
+  merchantPage(context, "/disputes", "payments.read", (visit) => disputesPage(context, visit));
+  disputeRoutes(context);
+}
+
+async function disputesPage(context: ConsoleContext, visit: MerchantVisit): Promise<Page> {
+  const { language, base } = visit;
+  const texts = textsOf(language).disputes;
+  const path = `${base}/disputes`;
+  const isAll = queryOf(visit).get("view") === "all";
+  const tabs = [
+    [path, texts.toAnswer, !isAll],
+    [`${path}?view=all`, texts.all, isAll],
+  ] as const;
+  const list = () => (isAll ? allOf(context, visit) : openOf(context, visit));
+  return {
+    title: texts.title,
+    body: html`<h1>${texts.title}</h1>${partLinks(texts.filter, tabs)}
+${await section(language, texts.title, list, (found) => found)}`,
+  };
+}
+
+/** Disputes that need a response, the first due first. */
+export async function openDisputes({ peers }: ConsoleContext, { merchantId, environment }: MerchantVisit) {
+  const load = (status: string) => peers.disputes.listDisputes({ merchantId, environment, limit: openMax, status });
+  const found = await Promise.all(openStatuses.map(load));
+  const due = ({ dispute }: DisputeRecord) =>
+    dispute?.evidenceDueAt ? timestampMs(dispute.evidenceDueAt) : Number.POSITIVE_INFINITY;
+  return {
+    // Accepted disputes wait for the processor only.
+    disputes: found
+      .flatMap(({ disputes }) => disputes)
+      .filter(({ acceptance }) => acceptance === "")
+      .sort((a, b) => due(a) - due(b)),
+    total: found.reduce((sum, { total }) => sum + total, 0n),
+  };
+}
+
+async function openOf(context: ConsoleContext, visit: MerchantVisit): Promise<Html> {
+  const texts = textsOf(visit.language).disputes;
+  const { disputes, total } = await openDisputes(context, visit);
+  const shown = count(visit.language, disputes.length);
+  return html`${tableOf(visit, disputes, texts.none)}${total > BigInt(openMax) ? html`<p class="muted">${fill(texts.first, { count: shown })}</p>` : ""}`;
+}
+
+async function allOf({ peers }: ConsoleContext, visit: MerchantVisit): Promise<Html> {
+  const { merchantId, environment, language, base } = visit;
+  const texts = textsOf(language).disputes;
+  const query = queryOf(visit);
+  const afterId = query.get("after") ?? "";
+  const path = `${base}/disputes`;
+  const found = await peers.disputes.listDisputes({ merchantId, environment, limit: pageSize, afterId });
+  const next = found.hasMore ? found.disputes.at(-1)?.dispute?.id : "";
+  return html`${tableOf(visit, found.disputes, texts.noneAtAll)}
+${pages(language, { path, query, next, total: pluralText(language, texts.total, found.total) })}`;
+}
+
+function tableOf({ language, base }: MerchantVisit, disputes: readonly DisputeRecord[], empty: string): Html {
+  const texts = textsOf(language).disputes;
+  const state = ({ dispute, acceptance }: DisputeRecord) => {
+    const { text, tone } = stateOf(language, "moneyStates", dispute?.status ?? "");
+    return html`${chip(text, tone)}${acceptance === "" ? "" : html`<br><span class="hint">${texts.accepting}</span>`}`;
+  };
+  return table({
+    caption: texts.title,
+    rows: disputes,
+    empty,
+    columns: [
+      {
+        heading: texts.amount,
+        isNumber: true,
+        cell: ({ dispute, currency }) =>
+          html`<a href="${base}/disputes/${dispute?.id ?? ""}">${money(language, dispute?.amount ?? 0n, currency)}</a>`,
+      },
+      { heading: texts.status, cell: state },
+      { heading: texts.due, cell: ({ dispute }) => day(language, dispute?.evidenceDueAt) },
+      { heading: texts.reason, cell: ({ dispute }) => translateCode(language, "reasons", dispute?.reason ?? "") },
+      { heading: texts.opened, cell: ({ dispute }) => day(language, dispute?.openedAt) },
+    ],
+  });
 }

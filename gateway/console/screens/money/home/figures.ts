@@ -1,12 +1,12 @@
-// Volume, payments, success rate and refunds of 1, 7 and 30 days, by currency. Sums are bigint.
+// Volume, payments, success rate and refunds of 1, 7 and 30 days by currency, and 30 days as an SVG bar chart without
+// script or inline style. Sums are bigint.
 import type { GetOverviewResponse, OverviewDay } from "#proto/payments/v1/payments_pb.ts";
 import { type Html, html } from "../../../../html.ts";
 import { dayText } from "../../../http/day.ts";
 import type { MerchantVisit } from "../../../session/visit.ts";
-import { type Language, textsOf } from "../../../texts/texts.ts";
+import { fill, type Language, textsOf } from "../../../texts/texts.ts";
 import { table } from "../../../view/table.ts";
 import { count, dayShown, money } from "../../../view/values.ts";
-import { renderChart } from "./chart.ts";
 
 export const overviewDays = 30;
 const dayMs = 86_400_000;
@@ -29,7 +29,6 @@ export function renderFigures({ language }: MerchantVisit, { days, today }: GetO
   const ofCurrency = Map.groupBy(days, ({ currency }) => currency);
   if (ofCurrency.size === 0) return html`<div class="empty"><p>${texts.noMoney}</p></div>`;
   const weight = (found: readonly OverviewDay[]) => sumOf(found).payments + sumOf(found).paid + sumOf(found).unpaid;
-  // The currency with the most payments comes first.
   const sorted = [...ofCurrency].sort(([, a], [, b]) => Number(weight(b) - weight(a)));
   const panels = sorted.map(([currency, found], i) => panel(language, today, currency, found, i === 0));
   return html`${panels}<p class="hint">${texts.daysHint}</p>`;
@@ -99,4 +98,35 @@ function rate(language: Language, { paid, unpaid }: Sum): string {
 
 function dayBefore(day: string, days: number): string {
   return dayText(Date.parse(`${day}T00:00:00Z`) - days * dayMs);
+}
+
+const days = 30;
+const [width, height, gap] = [20, 100, 4];
+
+function renderChart(language: Language, today: string, currency: string, found: readonly OverviewDay[]): Html {
+  const texts = textsOf(language).home;
+  const byDay = new Map(found.map((day) => [day.day, day]));
+  let most = 1n;
+  for (const { capturedAmount } of found) if (capturedAmount > most) most = capturedAmount;
+  const total = found.reduce((sum, { capturedAmount }) => sum + capturedAmount, 0n);
+  const todayMs = Date.parse(`${today}T00:00:00Z`);
+  const bars = Array.from({ length: days }, (_, i) => {
+    const day = dayText(todayMs - (days - 1 - i) * dayMs);
+    const { capturedAmount = 0n, capturedCount = 0n } = byDay.get(day) ?? {};
+    // A day with any amount gets a visible bar.
+    const high = capturedAmount <= 0n ? 0 : Math.max(2, Number((capturedAmount * BigInt(height)) / most));
+    const dayTitle = fill(texts.chartDay, {
+      day: dayName(language, day),
+      amount: money(language, capturedAmount, currency),
+      count: count(language, capturedCount),
+    });
+    return html`<g><title>${dayTitle}</title><rect class="bar-day" x="${i * width}" y="0" width="${width}" height="${height}"/><rect class="bar-value" x="${i * width + gap / 2}" y="${height - high}" width="${width - gap}" height="${high}"/></g>`;
+  });
+  return html`<svg class="chart" viewBox="0 0 ${days * width} ${height}" preserveAspectRatio="none" role="img" aria-label="${fill(texts.chart, { currency, total: money(language, total, currency) })}">${bars}</svg>
+<p class="chart-ends"><span>${dayName(language, dayText(todayMs - (days - 1) * dayMs))}</span><span>${dayName(language, today)}</span></p>`;
+}
+
+function dayName(language: Language, day: string): string {
+  const format = new Intl.DateTimeFormat(language, { day: "numeric", month: "short", timeZone: "UTC" });
+  return format.format(new Date(`${day}T00:00:00Z`));
 }

@@ -2,7 +2,7 @@ import * as assert from "uvu/assert";
 import { currencies } from "#platform/values/money.ts";
 import { suite } from "../../../../../test/harness/suite.ts";
 import { majorUnits } from "../../../view/values.ts";
-import { proofAbove } from "./open-actions.ts";
+import { proofAbove } from "./refusal.ts";
 
 const test = suite("open actions of a payment");
 

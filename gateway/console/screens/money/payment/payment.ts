@@ -1,22 +1,23 @@
 // One payment with facts, timeline, actions, ledger entries and API response. Each part is loaded separately, so an
 // outage hides one part only.
-import type { Payment } from "#proto/payments/v1/payments_pb.ts";
+
+import { Environment } from "#proto/merchant/v1/merchant_pb.ts";
+import { type JournalEntry } from "#proto/payments/v1/journal_pb.ts";
+import { type ListedPayment, type Payment } from "#proto/payments/v1/payments_pb.ts";
 import { type Html, html } from "../../../../html.ts";
+import { presentPayment } from "../../../../json/payment.ts";
 import { idParam } from "../../../http/address.ts";
 import { merchantPage } from "../../../routes.ts";
-import type { ConsoleContext, MerchantVisit, Page } from "../../../session/visit.ts";
-import { translateCode } from "../../../texts/labels.ts";
-import { fill, textsOf } from "../../../texts/texts.ts";
-import { renderCopyable } from "../../../view/pieces.ts";
+import { type ConsoleContext, type MerchantVisit, type Page } from "../../../session/visit.ts";
+import { cardText, stateOf, translateCode } from "../../../texts/labels.ts";
+import { fill, type Language, textsOf } from "../../../texts/texts.ts";
+import { chip, codeBlock, renderCopyable } from "../../../view/pieces.ts";
 import { renderMissing, unlessAway } from "../../../view/section.ts";
-import { money } from "../../../view/values.ts";
-import { renderBooks, renderDeveloperDetails } from "./books.ts";
-import { captureRoutes } from "./capture.ts";
-import { cardFacts, paymentChip, paymentFacts } from "./facts.ts";
-import { mayCancel, mayCapture, refundableAmount } from "./open-actions.ts";
-import { refundRoutes } from "./refund.ts";
-import { loadStory } from "./story.ts";
-import { renderTimeline } from "./timeline.ts";
+import { facts, metadataList, table } from "../../../view/table.ts";
+import { moment, money } from "../../../view/values.ts";
+import { captureRoutes, refundRoutes } from "./refund.ts";
+import { mayCancel, mayCapture, refundableAmount } from "./refusal.ts";
+import { loadStory, renderTimeline } from "./timeline.ts";
 
 export function paymentRoutes(context: ConsoleContext): void {
   merchantPage(context, "/payments/:paymentId", "payments.read", (visit) => paymentPage(context, visit));
@@ -74,4 +75,95 @@ function actions({ base, language, may }: MerchantVisit, payment: Payment): Html
       : []),
   ];
   return shown.length === 0 ? "" : html`<div class="actions">${shown}</div>`;
+}
+
+/** @param entries undefined during an outage */
+function renderBooks({ language }: MerchantVisit, entries: readonly JournalEntry[] | undefined): Html {
+  const texts = textsOf(language).payment;
+  if (!entries) return renderMissing(language, texts.books);
+  return html`<section class="panel"><h2>${texts.books}</h2><p class="muted">${texts.booksText}</p>${table({
+    caption: texts.books,
+    rows: entries,
+    empty: texts.noEntries,
+    columns: [
+      { heading: texts.what, cell: ({ kind }) => translateCode(language, "books", kind) },
+      { heading: texts.debit, cell: ({ debit }) => translateCode(language, "books", debit) },
+      { heading: texts.credit, cell: ({ credit }) => translateCode(language, "books", credit) },
+      { heading: texts.amount, isNumber: true, cell: ({ amount, currency }) => money(language, amount, currency) },
+      { heading: texts.when, cell: ({ createdAt }) => moment(language, createdAt) },
+    ],
+  })}</section>`;
+}
+
+function renderDeveloperDetails({ config }: ConsoleContext, { language }: MerchantVisit, payment: Payment): Html {
+  const texts = textsOf(language).payment;
+  const address = `${config.API_ORIGIN ?? "https://api.example.com"}/v1/payments/${payment.id}`;
+  return html`<details class="more"><summary>${texts.developers}</summary>
+<h2>${texts.curl}</h2>${codeBlock(language, `curl ${address} \\\n  -H "Authorization: Bearer $TOLLBOOTH_API_KEY"`)}
+<h2>${texts.json}</h2>${codeBlock(language, JSON.stringify(presentPayment(payment), null, 2))}</details>`;
+}
+
+/** An authorization is not paid yet, although its status is `succeeded`. */
+export function paymentChip(language: Language, payment: Payment | ListedPayment): Html {
+  if (mayCapture(payment)) return chip(textsOf(language).payment.authorized, "wait");
+  const { text, tone } = stateOf(language, "paymentStates", payment.status);
+  return chip(text, tone);
+}
+
+function paymentFacts({ base, language, environment }: MerchantVisit, payment: Payment): Html {
+  const texts = textsOf(language).payment;
+  const { amount, capturedAmount, refundedAmount, feeAmount, netAmount, currency, sessionId } = payment;
+  const some = (value: bigint) => (value === 0n ? "" : money(language, value, currency));
+  return facts([
+    [texts.amount, money(language, amount, currency)],
+    [texts.captured, capturedAmount === amount ? "" : some(capturedAmount)],
+    [texts.refunded, some(refundedAmount)],
+    [texts.fee, some(feeAmount)],
+    [texts.net, some(netAmount)],
+    [texts.created, moment(language, payment.createdAt)],
+    [texts.captureBefore, moment(language, payment.captureBefore)],
+    [texts.description, payment.description],
+    [texts.reference, payment.orderReference],
+    [texts.buyer, payment.customerEmail],
+    [texts.session, sessionId === "" ? "" : html`<a href="${base}/links/${sessionId}"><code>${sessionId}</code></a>`],
+    [texts.processor, translateCode(language, "processorNames", payment.connector)],
+    [texts.processorRef, renderCopyable(language, payment.connectorRef)],
+    [texts.authorizationCode, payment.authorizationCode],
+    [texts.receipt, externalLink(payment.receiptUrl, environment, texts.openReceipt)],
+    [texts.metadata, metadataList(payment.metadata)],
+  ]);
+}
+
+function cardFacts({ language }: MerchantVisit, { card, verification }: Payment): Html | string {
+  if (!card && !verification) return "";
+  const texts = textsOf(language).payment;
+  const { riskLevel = "", riskScore = 0 } = verification ?? {};
+  const expiry = card?.expMonth ? `${String(card.expMonth).padStart(2, "0")}/${card.expYear}` : "";
+  return html`<section class="panel"><h2>${texts.card}</h2>${facts([
+    [
+      texts.cardNumber,
+      [cardText(card), translateCode(language, "fundings", card?.funding ?? "")].filter(Boolean).join(", "),
+    ],
+    [texts.expiry, expiry],
+    [texts.fingerprint, renderCopyable(language, card?.fingerprint ?? "")],
+    [texts.addressCheck, translateCode(language, "cardChecks", verification?.avsLine1 ?? "")],
+    [texts.postcodeCheck, translateCode(language, "cardChecks", verification?.avsZip ?? "")],
+    [texts.cvcCheck, translateCode(language, "cardChecks", verification?.cvcCheck ?? "")],
+    [
+      texts.threeDs,
+      [translateCode(language, "cardChecks", verification?.threeDsResult ?? ""), verification?.threeDsVersion]
+        .filter(Boolean)
+        .join(" · "),
+    ],
+    [texts.risk, riskLevel === "" ? "" : `${translateCode(language, "cardChecks", riskLevel)} · ${riskScore}`],
+  ])}</section>`;
+}
+
+/** A link to another party's address, if it is https or, in the sandbox, http on this machine. */
+function externalLink(text: string, environment: Environment, label: string): Html | string {
+  if (!URL.canParse(text)) return text;
+  const { protocol, hostname } = new URL(text);
+  const isLocal = protocol === "http:" && ["localhost", "127.0.0.1"].includes(hostname);
+  if (protocol !== "https:" && !(isLocal && environment === Environment.SANDBOX)) return text;
+  return html`<a href="${text}" rel="noreferrer noopener" target="_blank">${label}</a>`;
 }

@@ -1,7 +1,8 @@
-// Refusals of forms that move money, with their text and the key of a retry: the same key if the action may have
-// happened, a new one if it was refused for good.
+// Possible actions on a payment by its stored record, and refusals of forms that move money, with their text and the key
+// of a retry: the same key if the action may have happened, a new one if it was refused for good.
 import { asFailure, Failure, type FailureReason } from "#platform/values/failure.ts";
-import type { Payment } from "#proto/payments/v1/payments_pb.ts";
+import { currencyExponent } from "#platform/values/money.ts";
+import type { ListedPayment, Payment } from "#proto/payments/v1/payments_pb.ts";
 import { idParam } from "../../../http/address.ts";
 import { freshKey, onceKey } from "../../../http/once.ts";
 import type { ConsoleContext, MerchantVisit } from "../../../session/visit.ts";
@@ -49,4 +50,27 @@ export function keyAfter(act: Act, payment: Payment, key: string, { keepsKey }: 
   if (keepsKey) return key;
   const now = keyOf(act, payment);
   return now === key || key.startsWith(`${now}:`) ? freshKey(act, payment.id, payment.refunds.length) : now;
+}
+
+/** Per payment, in major units. Limits what a person at an unlocked computer can give away. */
+const proofAboveMajor = 10_000n;
+
+/** Minor units above which an action needs fresh proof. */
+export function proofAbove(currency: string): bigint {
+  return proofAboveMajor * 10n ** BigInt(currencyExponent(currency) ?? 0);
+}
+
+/** Refundable minor units; 0 while a dispute holds the money. */
+export function refundableAmount({ status, capturedAmount, refundedAmount }: Payment): bigint {
+  if (status !== "succeeded" && status !== "partially_refunded") return 0n;
+  return capturedAmount - refundedAmount;
+}
+
+/** True for an authorization that waits for manual capture. */
+export function mayCapture({ status, captureMethod, capturedAmount, authorizedAt }: Payment | ListedPayment): boolean {
+  return status === "succeeded" && captureMethod === "manual" && capturedAmount === 0n && authorizedAt !== undefined;
+}
+
+export function mayCancel(payment: Payment): boolean {
+  return mayCapture(payment) || ["pending", "requires_action"].includes(payment.status);
 }

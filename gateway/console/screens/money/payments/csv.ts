@@ -3,7 +3,7 @@
 import { timestampDate } from "@bufbuild/protobuf/wkt";
 import type { ListedPayment } from "#proto/payments/v1/payments_pb.ts";
 import { majorUnits } from "../../../view/values.ts";
-import { mayCapture } from "../payment/open-actions.ts";
+import { mayCapture } from "../payment/refusal.ts";
 
 const columns: readonly (readonly [string, (payment: ListedPayment) => string])[] = [
   ["id", ({ id }) => id],

@@ -6,8 +6,7 @@ import { Failure } from "#platform/values/failure.ts";
 import { ListPaymentsResponseSchema } from "#proto/payments/v1/payments_pb.ts";
 import { suite } from "../../../../../test/harness/suite.ts";
 import { TooManyFiles } from "../../../session/turned-away.ts";
-import { Downloads, filesMax } from "./downloads.ts";
-import { fileLines } from "./export.ts";
+import { Downloads, fileLines, filesMax } from "./export.ts";
 
 const test = suite("payment export");
 

@@ -1,7 +1,10 @@
 // Exports the filtered payments as CSV, newest first, page by page at the browser's speed. If a page cannot be loaded
 // after retries, the download breaks off, because a shorter file would look complete.
 import { Readable } from "node:stream";
+import { bulkhead } from "cockatiel";
 import type { FastifyReply } from "fastify";
+import { retryWhileUnavailable } from "#platform/rpc/client.ts";
+import { type CallContext, callContext, renewTime } from "#platform/values/call-context.ts";
 import { Failure } from "#platform/values/failure.ts";
 import type { ListPaymentsResponse } from "#proto/payments/v1/payments_pb.ts";
 import { queryOf } from "../../../http/address.ts";
@@ -9,9 +12,9 @@ import { dayText } from "../../../http/day.ts";
 import { pageHeaders } from "../../../http/send-page.ts";
 import { merchantPage } from "../../../routes.ts";
 import { admitMember, admitPerson } from "../../../session/admit.ts";
+import { TooManyFiles } from "../../../session/turned-away.ts";
 import type { ConsoleContext, MerchantVisit } from "../../../session/visit.ts";
 import { csvHead, csvLine } from "./csv.ts";
-import { Downloads } from "./downloads.ts";
 import { readFilters } from "./filters.ts";
 
 const right = "payments.export";
@@ -86,5 +89,47 @@ export async function* fileLines(
     yield page.payments.map(csvLine).join("");
     if (!next) return;
     page = await next;
+  }
+}
+
+/** Downloads per merchant and process. */
+export const filesMax = 4;
+
+export class Downloads {
+  readonly #turns = bulkhead(1, Number.POSITIVE_INFINITY);
+  readonly #files = new Map<string, number>();
+
+  /** Starts a download. @returns a function that ends it. @throws TooManyFiles */
+  begin(merchantId: string): () => void {
+    const files = this.#files.get(merchantId) ?? 0;
+    if (files >= filesMax) throw new TooManyFiles();
+    this.#files.set(merchantId, files + 1);
+    let isEnded = false;
+    return () => {
+      if (isEnded) return;
+      isEnded = true;
+      const left = (this.#files.get(merchantId) ?? 1) - 1;
+      if (left > 0) this.#files.set(merchantId, left);
+      else this.#files.delete(merchantId);
+    };
+  }
+
+  /** Loads the first page in turn and fails immediately during an outage. */
+  async first<T>(call: CallContext, load: () => Promise<T>): Promise<T> {
+    return await this.#inTurn({ ...call }, load);
+  }
+
+  /** Loads a later page in turn, with retries during an outage. The request's own deadline has passed by then. */
+  async page<T>(call: CallContext, load: () => Promise<T>): Promise<T> {
+    const own = { ...call };
+    return await callContext.run(own, () => retryWhileUnavailable(() => this.#inTurn(own, load)));
+  }
+
+  /** The deadline starts with the turn. The call context is set here, because the previous page starts the turn. */
+  async #inTurn<T>(call: CallContext, load: () => Promise<T>): Promise<T> {
+    return await this.#turns.execute(() => {
+      renewTime(call);
+      return callContext.run(call, load);
+    });
   }
 }

@@ -1,22 +1,25 @@
-// The filters of the payment list. The address holds them as typed; this file converts them for the service or reports
-// a problem per field.
+// The filters of the payment list and their form. The address holds them as typed; this file converts them for the
+// service or reports a problem per field.
 import type { MessageInitShape } from "@bufbuild/protobuf";
 import { currencyExponent } from "#platform/values/money.ts";
 import type { ListPaymentsRequestSchema } from "#proto/payments/v1/payments_pb.ts";
+import { type Html, html } from "../../../../html.ts";
 import { searchOf } from "../../../../json/parts/input.ts";
 import { dayEnd, dayStart } from "../../../http/day.ts";
-import { stateOf } from "../../../texts/labels.ts";
+import type { MerchantVisit } from "../../../session/visit.ts";
+import { codeChoices, codesOf, stateOf } from "../../../texts/labels.ts";
 import { fill, type Language, textsOf } from "../../../texts/texts.ts";
+import { textFields } from "../../../view/fields.ts";
+import { filterSelect, searchInput } from "../../../view/filter-form.ts";
 import { dayShown, minorUnits } from "../../../view/values.ts";
 
 /** Names in the address, in the order of the form. */
-export const filterNames = [
+const filterNames = [
   ...(["q", "status", "from", "to", "min", "max", "currency", "connector", "reference"] as const),
   ...(["captured_from", "captured_to"] as const),
 ] as const;
 type FilterName = (typeof filterNames)[number];
 
-// Limits of the service.
 const maxLengths: Readonly<Record<FilterName, number>> = {
   ...{ q: 254, status: 32, from: 10, to: 10, min: 20, max: 20 },
   ...{ currency: 3, connector: 64, reference: 100, captured_from: 10, captured_to: 10 },
@@ -77,7 +80,6 @@ export function readFilters(query: URLSearchParams, language: Language): Payment
   };
 }
 
-/** Filters as chips. */
 export function labelsOf(language: Language, typed: PaymentFilters["typed"]) {
   const texts = textsOf(language).payments;
   const labels: Readonly<Record<FilterName, string>> = {
@@ -100,4 +102,22 @@ export function labelsOf(language: Language, typed: PaymentFilters["typed"]) {
 export function queryOfFilters(typed: PaymentFilters["typed"]): string {
   const set = filterNames.filter((name) => typed[name] !== "").map((name): [string, string] => [name, typed[name]]);
   return new URLSearchParams(set).toString();
+}
+
+export function filterForm({ language }: MerchantVisit, path: string, { typed, problems }: PaymentFilters): Html {
+  const texts = textsOf(language).payments;
+  const isMore = filterNames.some((name) => name !== "q" && name !== "status" && typed[name] !== "");
+  const field = textFields(typed, problems);
+  const day = { type: "date" } as const;
+  const amount = { inputmode: "decimal", maxlength: 20 } as const;
+  const choices = codeChoices(language, "paymentStates", codesOf("paymentStates"), texts.anyStatus);
+  return html`<form method="get" action="${path}" role="search"><div class="filters">${searchInput({ name: "q", label: texts.search, value: typed.q }, 254)}
+${filterSelect({ name: "status", label: texts.status, value: typed.status, choices, isCompact: true })}
+<button class="button secondary">${texts.find}</button></div>
+<details class="more"${isMore ? html` open` : ""}><summary>${texts.more}</summary><div class="filter-grid">
+${field("from", texts.from, day)}${field("to", texts.to, day)}
+${field("captured_from", texts.capturedFrom, day)}${field("captured_to", texts.capturedTo, day)}
+${field("min", texts.min, amount)}${field("max", texts.max, amount)}
+${field("currency", texts.currency, { maxlength: 3, placeholder: "EUR" })}${field("connector", texts.connector, { maxlength: 64 })}
+${field("reference", texts.reference, { maxlength: 100 })}</div><p class="hint">${texts.amountHint} ${texts.days}</p></details></form>`;
 }

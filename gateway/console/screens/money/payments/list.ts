@@ -1,21 +1,24 @@
-// The list of payments with search, filters, exact totals, keyset pages, saved views and a CSV export of the same list.
-import type { ListedPayment, ListPaymentsResponse } from "#proto/payments/v1/payments_pb.ts";
+// The list of payments with search, filters, exact totals, keyset pages, and a CSV export of the same list. Saved views
+// keep filters under a name, per person.
+import { type ListedPayment, type ListPaymentsResponse } from "#proto/payments/v1/payments_pb.ts";
 import { type Html, html } from "../../../../html.ts";
 import { queryOf } from "../../../http/address.ts";
-import { merchantPage } from "../../../routes.ts";
-import type { ConsoleContext, MerchantVisit, Page } from "../../../session/visit.ts";
+import { merchantPage, merchantForm } from "../../../routes.ts";
+import { type ConsoleContext, type MerchantVisit, type Page } from "../../../session/visit.ts";
 import { cardText } from "../../../texts/labels.ts";
 import { fill, pluralText, textsOf } from "../../../texts/texts.ts";
-import { problemSummary } from "../../../view/fields.ts";
+import { problemSummary, hidden, textField } from "../../../view/fields.ts";
 import { filterChips, pages } from "../../../view/pieces.ts";
-import { section } from "../../../view/section.ts";
+import { section, renderMissing } from "../../../view/section.ts";
 import { table } from "../../../view/table.ts";
 import { moment, money } from "../../../view/values.ts";
-import { paymentChip } from "../payment/facts.ts";
+import { paymentChip } from "../payment/payment.ts";
 import { exportRoutes } from "./export.ts";
-import { filterForm } from "./filter-form.ts";
-import { labelsOf, type PaymentFilters, queryOfFilters, readFilters } from "./filters.ts";
-import { viewRoutes, viewsOf } from "./views.ts";
+import { filterForm, labelsOf, type PaymentFilters, queryOfFilters, readFilters } from "./filters.ts";
+import { Failure } from "#platform/values/failure.ts";
+import { type SavedView } from "#proto/merchant/v1/people_pb.ts";
+import { formFields } from "../../../http/form.ts";
+import { postForm } from "../../../view/forms.ts";
 
 const pageSize = 50;
 
@@ -99,4 +102,65 @@ function amountLink({ language, base }: MerchantVisit, payment: ListedPayment): 
     amount: money(language, capturedAmount, currency),
   });
   return html`${amountAnchor}<br><span class="muted">${capturedText}</span>`;
+}
+
+const viewList = "payments";
+const nameMax = 60;
+
+function viewRoutes(
+  context: ConsoleContext,
+  show: (context: ConsoleContext, visit: MerchantVisit, problem: string) => Promise<Page>,
+): void {
+  const { peers } = context;
+  // The form's address holds the filters, like the list's.
+  merchantForm(context, "/payments", { action: "payments.read" }, async (visit, form) => {
+    const { secret: sessionSecret, merchantId, language, base } = visit;
+    const query = queryOfFilters(readFilters(queryOf(visit), language).typed);
+    const name = form.text("view_name");
+    const texts = textsOf(language).payments;
+    if (name === "" || name.length > nameMax) return await show(context, visit, texts.viewNameNeeded);
+    try {
+      await peers.people.saveView({ sessionSecret, merchantId, view: { list: viewList, name, query } });
+    } catch (error) {
+      if (!(error instanceof Failure) || error.reason !== "INVALID_BODY") throw error;
+      return await show(context, visit, texts.viewsMany);
+    }
+    return { go: `${base}/payments?${query}`, done: "view-saved" };
+  });
+  merchantForm(context, "/payments/views/delete", { action: "payments.read" }, async (visit, form) => {
+    const { secret: sessionSecret, merchantId, base } = visit;
+    await peers.people.deleteView({ sessionSecret, merchantId, list: viewList, name: form.raw("view_name") });
+    return { go: `${base}/payments`, done: "view-deleted" };
+  });
+}
+
+/** The saved views and the form that saves the current filters. Without an answer the list is shown alone. */
+async function viewsOf(
+  { peers }: ConsoleContext,
+  visit: MerchantVisit,
+  { typed, isAny, problems }: PaymentFilters,
+  problem: string,
+): Promise<Html> {
+  const { secret: sessionSecret, merchantId, language } = visit;
+  const texts = textsOf(language).payments;
+  const found = await peers.people.listSavedViews({ sessionSecret, merchantId, list: viewList }).catch(() => undefined);
+  if (!found) return renderMissing(language, texts.views);
+  const save = isAny && problems.length === 0 ? saveForm(visit, queryOfFilters(typed), problem) : "";
+  if (found.views.length === 0 && save === "") return html``;
+  return html`<details class="more"${problem === "" ? "" : html` open`}><summary>${texts.views}</summary>
+<ul class="views">${found.views.map((view) => viewItem(visit, view))}</ul>${save}</details>`;
+}
+
+function viewItem(visit: MerchantVisit, { name, query }: SavedView): Html {
+  const { base, language, token } = visit;
+  const label = fill(textsOf(language).payments.viewDelete, { name });
+  return html`<li><a href="${base}/payments?${new URLSearchParams(query).toString()}">${name}</a>
+<form method="post" action="${base}/payments/views/delete" class="inline">${hidden(formFields.token, token)}${hidden("view_name", name)}<button class="copy" aria-label="${label}" title="${label}">×</button></form></li>`;
+}
+
+function saveForm(visit: MerchantVisit, query: string, problem: string): Html {
+  const texts = textsOf(visit.language).payments;
+  const name = { name: "view_name", label: texts.viewName, value: "", maxlength: nameMax, required: true, problem };
+  const action = `${visit.base}/payments?${query}`;
+  return postForm(visit, { action, fields: [textField(name)], button: texts.viewSave, tone: "secondary" });
 }

@@ -24,7 +24,7 @@ import {
 import { address, chip, pages, renderCopyable } from "../../../view/pieces.ts";
 import { facts, table } from "../../../view/table.ts";
 import { moment, money } from "../../../view/values.ts";
-import { peopleOf } from "../../settings/audit-names.ts";
+import { peopleOf } from "../../settings/audit.ts";
 
 const pageSize = 50;
 const states = ["proposed", "approved", "rejected"] as const;

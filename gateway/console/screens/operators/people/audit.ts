@@ -10,7 +10,7 @@ import { textFields } from "../../../view/fields.ts";
 import { address, filterChips, pages } from "../../../view/pieces.ts";
 import { facts, table } from "../../../view/table.ts";
 import { moment } from "../../../view/values.ts";
-import { peopleOf } from "../../settings/audit-names.ts";
+import { peopleOf } from "../../settings/audit.ts";
 
 const pageSize = 50;
 

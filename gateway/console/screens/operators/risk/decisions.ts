@@ -12,7 +12,7 @@ import { backTo, formatEnvironment } from "../../../view/operator-forms.ts";
 import { address, chip } from "../../../view/pieces.ts";
 import { table } from "../../../view/table.ts";
 import { moment } from "../../../view/values.ts";
-import { formatKind, formatQuantity, formatStage, ownerOf } from "./labels.ts";
+import { formatKind, formatQuantity, formatStage, ownerOf } from "./rule-form.ts";
 
 const limit = 100;
 

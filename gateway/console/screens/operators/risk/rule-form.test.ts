@@ -2,8 +2,7 @@ import assert from "node:assert/strict";
 import { create } from "@bufbuild/protobuf";
 import { RiskKind, RiskRuleSchema } from "#proto/checkout/v1/risk_pb.ts";
 import { suite } from "../../../../../test/harness/suite.ts";
-import { formatQuantity } from "./labels.ts";
-import { emptyRule, readRule, shownRule } from "./rule-form.ts";
+import { emptyRule, formatQuantity, readRule, shownRule } from "./rule-form.ts";
 
 const test = suite("risk rule form");
 

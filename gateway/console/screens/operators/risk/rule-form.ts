@@ -1,16 +1,18 @@
-// The form of a risk rule. It shows a rule and reads it for the checkout service.
+// The form of a risk rule, with the names of rule kinds and decision stages. It shows a rule and reads it for the
+// checkout service.
+
+import { isId } from "#platform/values/id.ts";
 import { currencyExponent } from "#platform/values/money.ts";
 import { RiskKind, type RiskRule } from "#proto/checkout/v1/risk_pb.ts";
 import { Environment } from "#proto/merchant/v1/merchant_pb.ts";
 import type { Html } from "../../../../html.ts";
 import type { Form } from "../../../http/form.ts";
 import type { OperatorVisit } from "../../../session/visit.ts";
-import { textsOf } from "../../../texts/texts.ts";
+import { type Language, textsOf } from "../../../texts/texts.ts";
 import { onOffField, type Problems, problemOf, selectField, textArea, textFields } from "../../../view/fields.ts";
 import { postForm } from "../../../view/forms.ts";
 import { noProblems } from "../../../view/operator-forms.ts";
-import { majorUnits, minorUnits } from "../../../view/values.ts";
-import { formatKind, riskKinds } from "./labels.ts";
+import { count, majorUnits, minorUnits, money } from "../../../view/values.ts";
 
 export interface TypedRule {
   readonly kind: string;
@@ -81,7 +83,6 @@ export function typedRule(form: Form): TypedRule {
   };
 }
 
-/** A stored rule as its form shows it. */
 export function shownRule(rule: RiskRule): TypedRule {
   return {
     kind: riskKinds.find(({ kind }) => kind === rule.kind)?.name ?? "",
@@ -120,4 +121,32 @@ export function readRule({ language }: Pick<OperatorVisit, "language">, typed: T
     environment: environments[typed.environment] ?? Environment.UNSPECIFIED,
     kind,
   };
+}
+
+const riskKinds = [
+  { name: "amount_cap", kind: RiskKind.AMOUNT_CAP },
+  { name: "velocity", kind: RiskKind.VELOCITY },
+  { name: "block_list", kind: RiskKind.BLOCK_LIST },
+  { name: "card_testing", kind: RiskKind.CARD_TESTING },
+] as const;
+
+export function formatKind(language: Language, kind: RiskKind): string {
+  const name = riskKinds.find((each) => each.kind === kind)?.name;
+  return name === undefined ? "" : textsOf(language).riskKinds[name];
+}
+
+/** A limit or a measurement: money for an amount cap, else a number of events. */
+export function formatQuantity(language: Language, kind: RiskKind, subject: string, value: bigint): string {
+  return kind === RiskKind.AMOUNT_CAP ? money(language, value, subject) : count(language, value);
+}
+
+/** A stage that this release does not know is shown unchanged. */
+export function formatStage(language: Language, stage: string): string {
+  const name = (["create", "open", "attempt"] as const).find((each) => each === stage);
+  return name === undefined ? stage : textsOf(language).riskKinds[name];
+}
+
+/** `mer_…` or `*` for the RPCs; any other text becomes `*`. */
+export function ownerOf(text: string): string {
+  return isId("merchant", text) ? text : "*";
 }
