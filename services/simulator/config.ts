@@ -2,21 +2,31 @@
 // NAME_FILE is the path of a file that contains the value of NAME.
 import { readFileSync } from "node:fs";
 
-interface Config {
+export interface SimulatorOptions {
+  /** 0: any free port. */
   readonly port: number;
-  readonly host: string;
+  readonly host?: string;
   readonly databaseUrl: string;
-  readonly publicUrl: string;
+  /** Our public origin. Absent: the listening address. */
+  readonly publicUrl?: string;
+  /** The callers' API key. */
   readonly secretKey: string;
   readonly webhookSecret: string;
+  /** URL of webhooks; `{account}` is replaced by the account's name. */
   readonly webhookUrl: string;
-  readonly logLevel: string;
-  readonly delayMs: number;
-  readonly authorizationSeconds: number;
-  readonly keySeconds: number;
-  readonly pageSeconds: number;
-  readonly requiresName: boolean;
-  readonly testControls: boolean;
+  readonly logLevel?: string;
+  /** Delay of delayed facts, milliseconds. */
+  readonly delayMs?: number;
+  /** How long an authorization can be captured. */
+  readonly authorizationSeconds?: number;
+  /** How long idempotency keys are kept. */
+  readonly keySeconds?: number;
+  /** Lifetime of a new intent's page; 0: unlimited. */
+  readonly pageSeconds?: number;
+  /** The form requires the cardholder's name. */
+  readonly requiresName?: boolean;
+  /** /test/… exists. */
+  readonly testControls?: boolean;
 }
 
 type Check = (text: string) => string | undefined;
@@ -27,7 +37,7 @@ const authorizationSecondsMax = 2_592_000; // 30 days, the longest of any card n
 const keySecondsMax = 2_592_000; // 30 days, the longest of any processor
 
 /** @throws Error with a line for each problem */
-export function readConfig(env: Readonly<Record<string, string | undefined>>): Config {
+export function readConfig(env: Readonly<Record<string, string | undefined>>): Required<SimulatorOptions> {
   const problems: string[] = [];
   const read = (name: string, check: Check, fallback?: string): string => {
     const text = env[name] || textOf(env[`${name}_FILE`]) || fallback;
@@ -37,7 +47,7 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>): C
     return text ?? "";
   };
   const isProduction = env.NODE_ENV === "production";
-  const config: Config = {
+  const config = {
     port: Number(read("PORT", wholeNumber(0, 65_535))),
     host: read("HOST", () => undefined, "127.0.0.1"),
     databaseUrl: read("DATABASE_URL", url("postgres:", "postgresql:")),
@@ -60,7 +70,6 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>): C
   return config;
 }
 
-/** Reads a mounted secret. */
 function textOf(path: string | undefined): string | undefined {
   return path ? readFileSync(path, "utf8").trim() : undefined;
 }

@@ -7,7 +7,6 @@ export class ApiFailure extends Error {
   readonly status: number;
   readonly type: FailureType;
   readonly code: string;
-  /** Further members of `error`. */
   readonly extra: Readonly<Record<string, unknown>>;
 
   constructor(

@@ -17,7 +17,6 @@ export class Later {
     this.#inFlight.add(done);
   }
 
-  /** Waits for all work. */
   async done(): Promise<void> {
     while (this.#inFlight.size > 0) await Promise.all(this.#inFlight);
   }

@@ -1,5 +1,5 @@
-// Generates ids and secrets. Ids begin with the time, which keeps index inserts local.
-import { randomBytes, randomInt } from "node:crypto";
+// Generates ids and secrets, and compares secrets. Ids begin with the time, which keeps index inserts local.
+import { createHash, randomBytes, randomInt, timingSafeEqual } from "node:crypto";
 
 const alphabet = "0123456789abcdefghjkmnpqrstvwxyz"; // Crockford's base 32
 const timeLength = 9; // 45 bits of milliseconds: until the year 3084
@@ -25,4 +25,12 @@ export function newSecret(): string {
 /** Six digits, like an issuer's. */
 export function newAuthorizationCode(): string {
   return String(randomInt(1_000_000)).padStart(6, "0");
+}
+
+export function sameSecret(expected: string, actual: string): boolean {
+  return timingSafeEqual(digest(expected), digest(actual));
+}
+
+function digest(text: string): Buffer {
+  return createHash("sha256").update(text).digest();
 }

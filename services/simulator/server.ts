@@ -1,20 +1,17 @@
 // The HTTP server: routes, body parsing and error responses.
 import Fastify, { type FastifyBaseLogger, type FastifyError, type FastifyInstance, LogController } from "fastify";
 import { ApiFailure, internalFailure, outageFailure } from "./failure.ts";
-import type { Processor } from "./processor.ts";
+import { type Processor } from "./processor.ts";
 import { accountOf, assertBearer } from "./routes/api-request.ts";
-import { disputeRoutes } from "./routes/disputes.ts";
+import { disputeRoutes, fileRoutes } from "./routes/disputes.ts";
 import { eventRoutes } from "./routes/events.ts";
-import { fileRoutes } from "./routes/files.ts";
-import { formRoutes } from "./routes/form.ts";
+import { formRoutes, paymentMethodRoutes } from "./routes/form.ts";
 import { intentRoutes } from "./routes/intents.ts";
 import { pageRoutes } from "./routes/pages.ts";
-import { paymentMethodRoutes } from "./routes/payment-methods.ts";
 import { refundRoutes } from "./routes/refunds.ts";
 import { statementRoutes } from "./routes/statement.ts";
-import { testActionRoutes } from "./routes/test-actions.ts";
+import { testActionRoutes, testIntentRoutes } from "./routes/test-actions.ts";
 import { testFaultRoutes } from "./routes/test-faults.ts";
-import { testIntentRoutes } from "./routes/test-intents.ts";
 import { isDatabaseAway } from "./store/pool.ts";
 
 const bodyBytesMax = 131_072; // callers forward bodies of up to 64 KiB, which grow by escaping

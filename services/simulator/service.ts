@@ -1,46 +1,18 @@
 // Wires the simulator: database, fault switches, jobs and HTTP server.
 import { pino } from "pino";
+import type { SimulatorOptions } from "./config.ts";
 import { Faults } from "./flows/faults.ts";
-import { startClock } from "./jobs/clock.ts";
+import { startClock } from "./jobs/apply-delayed-facts.ts";
 import { type SenderContext, startSender } from "./jobs/send-events.ts";
 import { startSweeper } from "./jobs/sweep-old-rows.ts";
 import { Later } from "./later.ts";
-import type { Processor } from "./processor.ts";
+import { type Processor } from "./processor.ts";
 import { buildServer } from "./server.ts";
 import { releaseClaims } from "./store/events.ts";
-import { fingerprintKey } from "./store/installation.ts";
-import { migrateSchema } from "./store/migrate.ts";
-import { type Db, openPool } from "./store/pool.ts";
+import { type Db, fingerprintKey, migrateSchema, openPool } from "./store/pool.ts";
 
 /** For requests in progress at a stop. */
 const graceMs = 2_000;
-
-export interface SimulatorOptions {
-  /** 0: any free port. */
-  readonly port: number;
-  readonly host?: string;
-  readonly databaseUrl: string;
-  /** Our public origin. Absent: the listening address. */
-  readonly publicUrl?: string;
-  /** The callers' API key. */
-  readonly secretKey: string;
-  readonly webhookSecret: string;
-  /** URL of webhooks; `{account}` is replaced by the account's name. */
-  readonly webhookUrl: string;
-  readonly logLevel?: string;
-  /** Delay of delayed facts, milliseconds. */
-  readonly delayMs?: number;
-  /** How long an authorization can be captured. */
-  readonly authorizationSeconds?: number;
-  /** How long idempotency keys are kept. */
-  readonly keySeconds?: number;
-  /** Lifetime of a new intent's page; 0: unlimited. */
-  readonly pageSeconds?: number;
-  /** The form requires the cardholder's name. */
-  readonly requiresName?: boolean;
-  /** /test/… exists. */
-  readonly testControls?: boolean;
-}
 
 export interface Simulator {
   readonly url: string;

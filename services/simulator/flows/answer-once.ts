@@ -1,20 +1,13 @@
-// Executes an API POST once per idempotency key. The statement of the work stores the first answer, even a 500, and
-// further calls with the key get it again. Fault switches fire here, before, during and after the work.
+// Executes an API POST once per idempotency key, and answers a GET. The statement of the work stores the first answer,
+// even a 500, and further calls with the key get it again. Fault switches fire here, before, during and after the work.
 import { createHash } from "node:crypto";
-import { ApiFailure } from "../failure.ts";
-import type { Processor } from "../processor.ts";
+import { setTimeout as pause } from "node:timers/promises";
+import { ApiFailure, internalFailure, notFound } from "../failure.ts";
+import { type Processor } from "../processor.ts";
+import { type ApiFaultKind, type ApiTarget, type CallKind, callFaultKinds } from "../rules/fault.ts";
 import { findKey, forgetKey, saveKey } from "../store/idempotency-keys.ts";
-import type { KeyRow, OperationRow } from "../store/intent-writes.ts";
+import { type KeyRow, type OperationRow } from "../store/intent-writes.ts";
 import { brokenConstraint } from "../store/pool.ts";
-import {
-  brokenAnswer,
-  edgeAnswer,
-  type PlannedAnswer,
-  replayedAnswer,
-  type SentAnswer,
-  sentAnswer,
-} from "./sent-answer.ts";
-import { assertLetIn, type FaultyCall, type Firing, takeFaults } from "./take-faults.ts";
 
 export interface ApiCall extends FaultyCall {
   readonly key: string | null;
@@ -23,7 +16,7 @@ export interface ApiCall extends FaultyCall {
 }
 
 /** Rows that the work writes in its own statement. */
-export interface Stamp {
+interface Stamp {
   /** Stores the answer for the key; undefined: the answer is not stored. */
   key(answer: PlannedAnswer): KeyRow | undefined;
   operation(object: { id: string; reference: string | null; intent: string }): OperationRow;
@@ -70,7 +63,6 @@ async function answerKey(processor: Processor, call: ApiCall, work: Work, firing
   }
 }
 
-/** Executes the work. If the key exists, its whole statement fails. */
 async function answerNow(processor: Processor, call: ApiCall, work: Work, firing: Firing): Promise<SentAnswer> {
   const duringMs = firing.get("error_during");
   const isBroken = firing.has("error_after");
@@ -136,4 +128,89 @@ function fingerprint(call: ApiCall): string {
   return createHash("sha256")
     .update(`${call.path}\n${JSON.stringify(members)}`)
     .digest("base64url");
+}
+
+export interface ReadCall extends FaultyCall {
+  readonly does: "look" | "list";
+}
+
+/** @param read for a list: `shownUntil` hides younger objects */
+export async function answerRead(
+  processor: Processor,
+  call: ReadCall,
+  read: (shownUntil: Date | undefined) => Promise<unknown>,
+): Promise<SentAnswer> {
+  const firing = await takeFaults(processor, call, call.does);
+  if (firing.has("edge_error")) return edgeAnswer(503);
+  assertLetIn(firing);
+  if (firing.has("error_before")) return sentAnswer(brokenAnswer, firing);
+  if (firing.has("missing")) throw notFound("object");
+  const staleMs = firing.get("stale_list");
+  const body = await read(staleMs === undefined ? undefined : new Date(Date.now() - staleMs));
+  return sentAnswer(firing.has("error_after") ? brokenAnswer : { status: 200, body }, firing);
+}
+
+interface PlannedAnswer {
+  readonly status: number;
+  readonly body: unknown;
+}
+
+export interface SentAnswer {
+  readonly status: number;
+  readonly text: string;
+  readonly type: "application/json; charset=utf-8" | "text/html";
+  readonly isReplay: boolean;
+  /** `never`: the caller waits until its timeout. `cut`: the connection breaks after the first bytes. */
+  readonly arrives: "whole" | "never" | "cut";
+}
+
+const brokenAnswer: PlannedAnswer = { status: 500, body: internalFailure().body };
+
+function sentAnswer(answer: PlannedAnswer, firing: Firing): SentAnswer {
+  const arrives = firing.has("hang_after") ? "never" : firing.has("cut") ? "cut" : "whole";
+  return jsonAnswer(answer.status, JSON.stringify(answer.body), { isReplay: false, arrives });
+}
+
+function replayedAnswer(stored: { readonly status: number; readonly body: string }): SentAnswer {
+  return jsonAnswer(stored.status, stored.body, { isReplay: true, arrives: "whole" });
+}
+
+const edgeReasons = { 502: "Bad Gateway", 503: "Service Temporarily Unavailable" } as const;
+
+/** The answer of a proxy in front of the processor, independent of the work. */
+function edgeAnswer(status: keyof typeof edgeReasons): SentAnswer {
+  const title = `${status} ${edgeReasons[status]}`;
+  const text = `<html>\n<head><title>${title}</title></head>\n<body><center><h1>${title}</h1></center></body>\n</html>\n`;
+  return { status, text, type: "text/html", isReplay: false, arrives: "whole" };
+}
+
+function jsonAnswer(status: number, text: string, rest: Pick<SentAnswer, "isReplay" | "arrives">): SentAnswer {
+  return { status, text, type: "application/json; charset=utf-8", ...rest };
+}
+
+interface FaultyCall {
+  readonly target: ApiTarget;
+  readonly account: string;
+  /** References of the call; read only if a fault switch filters by them. */
+  readonly references: () => Promise<readonly string[]>;
+}
+
+/** Firing kinds with their milliseconds. */
+type Firing = ReadonlyMap<string, number>;
+
+async function takeFaults(processor: Processor, call: FaultyCall, does: CallKind): Promise<Firing> {
+  const { faults, stopping } = processor;
+  const references = faults.needsReferences ? await call.references() : [];
+  const kinds: readonly ApiFaultKind[] = callFaultKinds[does];
+  const firing = await faults.take({ target: call.target, account: call.account, references, kinds });
+  for (const fault of firing)
+    if (fault.kind === "delay") await pause(fault.ms, undefined, { signal: stopping }).catch(() => {});
+  return new Map(firing.map((fault) => [fault.kind, fault.ms]));
+}
+
+/** @throws ApiFailure for a call that is rejected before any work and not stored */
+function assertLetIn(firing: Firing): void {
+  if (firing.has("too_many")) throw new ApiFailure(429, "rate_limit", "rate_limited", "Too many requests.");
+  if (firing.has("conflict"))
+    throw new ApiFailure(409, "invalid_request", "conflict", "Another request works on this object. Try again.");
 }

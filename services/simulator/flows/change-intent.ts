@@ -9,12 +9,11 @@ import { type Along, type NewDelayedFact, type NewEvent, updateIntent } from "..
 import { findIntent } from "../store/intents.ts";
 
 /** Refused or without effect (`change` null): nothing was written. */
-export type ChangeResult =
+type ChangeResult =
   | { readonly intent: Intent; readonly refusal: null; readonly change: Change | null }
   | { readonly intent: Intent; readonly refusal: Refusal; readonly change: null };
 
 interface ChangeOptions {
-  /** Further rows to write. */
   readonly along?: (next: Intent) => Pick<Along, "key" | "operation" | "doneFactId">;
   /** The intent if the caller has just read it. */
   readonly known?: Intent;
@@ -50,7 +49,6 @@ export async function changeIntent(
   });
 }
 
-/** The events and delayed facts of a change. */
 export function consequencesOf(processor: Processor, change: Change): Required<Pick<Along, "events" | "delayed">> {
   return {
     events: change.events.map((type) => newEvent(change.intent, type, processor.publicUrl)),
@@ -58,7 +56,6 @@ export function consequencesOf(processor: Processor, change: Change): Required<P
   };
 }
 
-/** Wakes the jobs that process the consequences of a change. */
 export function wakeFor(processor: Processor, change: Change): void {
   if (change.events.length > 0) processor.wakeSender();
   // A fact with its own time is days away, which polling covers.

@@ -14,7 +14,6 @@ export class Faults {
     this.#db = db;
   }
 
-  /** Loads the switches of an earlier process. */
   async load(): Promise<void> {
     this.#set = await loadFaults(this.#db);
   }
@@ -44,7 +43,6 @@ export class Faults {
     return this.#set.some((fault) => fault.reference !== undefined);
   }
 
-  /** Fires and counts the switches that match. */
   async take(subject: FaultSubject): Promise<Fault[]> {
     const meant = this.#set.filter((fault) => isMeant(fault, subject));
     if (meant.length === 0) return [];

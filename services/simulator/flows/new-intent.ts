@@ -1,6 +1,12 @@
 // Builds a new intent with its ids and secrets, waiting for a card.
 import { newId, newSecret } from "../new-id.ts";
-import type { Intent } from "../rules/intent.ts";
+import { type Processor } from "../processor.ts";
+import { type CardEntry } from "../rules/card-entry.ts";
+import { type Intent } from "../rules/intent.ts";
+import { payIntent } from "../rules/pay-intent.ts";
+import { insertIntent } from "../store/intent-writes.ts";
+import { consequencesOf, wakeFor } from "./change-intent.ts";
+import { attemptWith, keptCard } from "./pay-intent.ts";
 
 export type WantedIntent = Pick<
   Intent,
@@ -41,4 +47,24 @@ export function newIntent(wanted: WantedIntent, pageSeconds: number): Intent {
     refunds: [],
     disputes: [],
   };
+}
+
+/** @param card one that succeeds at once */
+export async function duplicateIntent(
+  processor: Processor,
+  original: Intent,
+  amount: number,
+  card: CardEntry,
+): Promise<Intent> {
+  const { account, reference, currency, description, return_url } = original;
+  const capture_method = "automatic"; // an authorization moves no money
+  const intent = newIntent(
+    { account, reference, amount, currency, description, return_url, line_items: null, renewal: null, capture_method },
+    0,
+  );
+  const change = payIntent(intent, attemptWith(processor, keptCard(processor, card), true));
+  if (change === null || "refused" in change) throw new Error("a new intent waits for a card");
+  await insertIntent(processor.db, change.intent, consequencesOf(processor, change));
+  wakeFor(processor, change);
+  return change.intent;
 }

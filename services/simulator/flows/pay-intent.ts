@@ -1,18 +1,19 @@
 // Pays with a card for the form: 1. wait if the card is slow, 2. change the intent once. An intent that does not wait
-// for a card is not charged; its status is returned.
+// for a card is not charged. Or with a stored card for a merchant's server, without a buyer for a challenge.
+
+import { createHmac } from "node:crypto";
 import { setTimeout as pause } from "node:timers/promises";
 import { ApiFailure, notFound, outageFailure } from "../failure.ts";
-import { newAuthorizationCode, newId, newSecret } from "../new-id.ts";
-import type { Processor } from "../processor.ts";
-import type { CardEntry } from "../rules/card-entry.ts";
-import type { Intent } from "../rules/intent.ts";
+import { newAuthorizationCode, newId, newSecret, sameSecret } from "../new-id.ts";
+import { type Processor } from "../processor.ts";
+import { type CardEntry } from "../rules/card-entry.ts";
+import { type Change, type Intent } from "../rules/intent.ts";
 import { type AttemptFacts, answerChallenge, type ChallengeAnswer, payIntent } from "../rules/pay-intent.ts";
-import type { PaymentMethod } from "../rules/payment-method.ts";
+import { type PaymentMethod, paymentMethodOf, type StoredPaymentMethod } from "../rules/payment-method.ts";
 import { testCardNamed } from "../rules/test-card.ts";
-import { sameSecret } from "../same-secret.ts";
 import { intentIdOf } from "../store/intents.ts";
+import { findPaymentMethod, insertPaymentMethod } from "../store/payment-methods.ts";
 import { changeIntent } from "./change-intent.ts";
-import { keptCard } from "./keep-card.ts";
 
 /** The answer to the form. `lost`: paid, but the page must not report it (a test card). */
 interface PayAnswer {
@@ -45,7 +46,6 @@ export async function payWithCard(
   return payAnswer(intent, processor.publicUrl);
 }
 
-/** The data of an attempt that begins now. */
 export function attemptWith(
   processor: Processor,
   method: PaymentMethod,
@@ -56,7 +56,6 @@ export function attemptWith(
   return { id: newId("at"), method, isBuyerPresent, locale, challenge_token, ...approvalNow(processor) };
 }
 
-/** The issuer's approval. */
 export function approvalNow({ authorizationSeconds, delayMs }: Pick<Processor, "authorizationSeconds" | "delayMs">) {
   const now = Date.now();
   const at = (ms: number) => new Date(ms).toISOString();
@@ -65,7 +64,7 @@ export function approvalNow({ authorizationSeconds, delayMs }: Pick<Processor, "
 }
 
 /** @returns whether the card was slow */
-export async function waitForSlowCard(processor: Processor, method: PaymentMethod): Promise<boolean> {
+async function waitForSlowCard(processor: Processor, method: PaymentMethod): Promise<boolean> {
   const { outcome } = testCardNamed(method.behaviour);
   const waitMs = outcome.kind === "succeeds" ? outcome.answerMs : undefined;
   if (waitMs === undefined) return false;
@@ -131,4 +130,43 @@ async function beginOutage(processor: Processor, intentId: string): Promise<PayA
   );
   if (change) throw outageFailure();
   return payAnswer(intent, processor.publicUrl);
+}
+
+/** @throws ApiFailure 400 `payment_method_unknown`; 503 for the outage card, with nothing done */
+export async function payByToken(processor: Processor, intent: Intent, methodId: string): Promise<Change> {
+  const method = await findPaymentMethod(processor.db, intent.account, methodId);
+  if (!method) {
+    const message = "No such payment method of this account, or it has expired.";
+    throw new ApiFailure(400, "invalid_request", "payment_method_unknown", message, { field: "payment_method" });
+  }
+  if (testCardNamed(method.behaviour).outcome.kind === "outage") throw outageFailure();
+  await waitForSlowCard(processor, method);
+  const change = payIntent(intent, attemptWith(processor, method, false));
+  if (change === null || "refused" in change) throw new Error("a new intent waits for a card");
+  return change;
+}
+
+// Long enough for a shop's server, short enough to limit the damage of a leaked token.
+const keepMs = 3_600_000;
+
+export function keptCard(processor: Processor, entry: CardEntry): PaymentMethod {
+  const hash = createHmac("sha256", processor.fingerprintKey).update(entry.number).digest("base64url");
+  return paymentMethodOf(entry, hash.slice(0, 22));
+}
+
+export async function createPaymentMethod(
+  processor: Processor,
+  account: string,
+  entry: CardEntry,
+): Promise<StoredPaymentMethod> {
+  const now = Date.now();
+  const method = {
+    ...keptCard(processor, entry),
+    id: newId("pm"),
+    account,
+    created_at: new Date(now).toISOString(),
+    expires_at: new Date(now + keepMs).toISOString(),
+  };
+  await insertPaymentMethod(processor.db, method);
+  return method;
 }

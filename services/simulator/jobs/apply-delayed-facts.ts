@@ -3,18 +3,19 @@
 import { changeIntent } from "../flows/change-intent.ts";
 import { approvalNow } from "../flows/pay-intent.ts";
 import { newId } from "../new-id.ts";
-import type { Processor } from "../processor.ts";
+import { type Processor } from "../processor.ts";
 import { decideDispute, openDispute } from "../rules/dispute.ts";
-import type { Change, Intent, Refusal } from "../rules/intent.ts";
+import { type Change, type Intent, type Refusal } from "../rules/intent.ts";
 import { lapseAuthorization, settleAttempt } from "../rules/pay-intent.ts";
 import { moveRefund } from "../rules/refund.ts";
 import { type DueFact, dropFact, findDueFacts } from "../store/delayed-facts.ts";
+import { repeatWork } from "./repeating.ts";
 
 /**
  * @returns true: more may be due
  * @throws the first failure, after the other facts were applied; a failed one stays due
  */
-export async function applyDelayedFacts(processor: Processor): Promise<boolean> {
+async function applyDelayedFacts(processor: Processor): Promise<boolean> {
   const facts = await findDueFacts(processor.db);
   const failures: unknown[] = [];
   for (const fact of facts) await applyFact(processor, fact).catch((error: unknown) => failures.push(error));
@@ -50,4 +51,14 @@ function decideFact(processor: Processor, intent: Intent, fact: DueFact): Change
     case "lapse_authorization":
       return lapseAuthorization(intent, now);
   }
+}
+
+const pollMs = 1_000; // for facts without a timer, after a restart
+
+export function startClock(processor: Processor): { wakeIn(ms: number): void; stop(): Promise<void> } {
+  const job = repeatWork("clock", processor.log, async () => ((await applyDelayedFacts(processor)) ? 0 : pollMs));
+  return {
+    wakeIn: (ms) => void setTimeout(job.wake, ms + 1).unref(), // the database's clock may be a fraction behind
+    stop: job.stop,
+  };
 }

@@ -3,7 +3,6 @@ import type { Logger } from "pino";
 
 export interface Repeating {
   wake(): void;
-  /** Waits for the current run. */
   stop(): Promise<void>;
 }
 

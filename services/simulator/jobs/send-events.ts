@@ -1,9 +1,11 @@
 // Sends signed webhooks from the table until each gets a 2xx or three days have passed. A killed sender loses none: its
 // claimed events become due again.
+import * as http from "node:http";
+import * as https from "node:https";
 import { setTimeout as pause } from "node:timers/promises";
-import type { Logger } from "pino";
-import type { Faults } from "../flows/faults.ts";
-import type { Fault } from "../rules/fault.ts";
+import { type Logger } from "pino";
+import { type Faults } from "../flows/faults.ts";
+import { type Fault } from "../rules/fault.ts";
 import { retryMs, signWebhook } from "../rules/webhook.ts";
 import {
   claimEvents,
@@ -13,8 +15,7 @@ import {
   recordResults,
   type SendResult,
 } from "../store/events.ts";
-import type { Db } from "../store/pool.ts";
-import { openPoster, type Poster } from "./post-json.ts";
+import { type Db } from "../store/pool.ts";
 import { type Repeating, repeatWork } from "./repeating.ts";
 
 export interface SenderContext {
@@ -161,4 +162,46 @@ class Recorder {
     );
     this.#writing = this.#results.length > 0 ? this.#write() : undefined;
   }
+}
+
+interface Poster {
+  /** @returns the status code. @throws on a connection error or when the limit is reached */
+  post(url: string, body: string, headers: Readonly<Record<string, string>>): Promise<number>;
+  close(): void;
+}
+
+const answerMsMax = 5_000;
+const answerBytesMax = 64 * 1_024; // the content of the answer is not used
+
+/** @param connectionsMax concurrent connections per origin */
+function openPoster(connectionsMax: number): Poster {
+  const settings = { keepAlive: true, maxSockets: connectionsMax };
+  const agents = { http: new http.Agent(settings), https: new https.Agent(settings) };
+  return {
+    post: (url, body, headers) =>
+      new Promise((resolve, reject) => {
+        const isHttps = url.startsWith("https:");
+        const request = (isHttps ? https : http).request(url, {
+          method: "POST",
+          agent: isHttps ? agents.https : agents.http,
+          headers: { ...headers, "content-length": Buffer.byteLength(body) },
+          signal: AbortSignal.timeout(answerMsMax),
+        });
+        request.on("error", reject);
+        request.on("response", (answer) => {
+          let bytes = 0;
+          answer.on("data", (chunk: Buffer) => {
+            bytes += chunk.length;
+            if (bytes > answerBytesMax) answer.destroy(new Error("the answer is too long"));
+          });
+          answer.on("error", reject);
+          answer.on("end", () => resolve(answer.statusCode ?? 0));
+        });
+        request.end(body);
+      }),
+    close() {
+      agents.http.destroy();
+      agents.https.destroy();
+    },
+  };
 }

@@ -77,7 +77,6 @@ function field({
 <p id="${name}-error" class="field-error" hidden></p></div>`;
 }
 
-/** Marks of the accepted cards. */
 function acceptedBrands({ texts }: Language): string {
   const label = fillText(texts.brands, { brands: brandNames.map(({ name }) => name).join(", ") });
   const marks = brandNames.map(({ code }) => `<svg><use href="#brand-${code}"></use></svg>`);
@@ -103,3 +102,25 @@ const brandSymbols = `<svg class="symbols" aria-hidden="true" focusable="false">
 <symbol id="brand-jcb" viewBox="0 0 36 24"><rect width="36" height="24" rx="3" fill="#0b4ea2"/><text x="18" y="16" text-anchor="middle" font-size="10" font-weight="800" fill="#fff">JCB</text></symbol>
 <symbol id="brand-unionpay" viewBox="0 0 36 24"><rect width="36" height="24" rx="3" fill="#00447c"/><text x="18" y="15.5" text-anchor="middle" textLength="31" lengthAdjust="spacingAndGlyphs" font-size="8" font-weight="800" fill="#fff">UnionPay</text></symbol>
 </svg>`;
+
+export function challengePage(language: Language): Page {
+  const { texts } = language;
+  const textOf = textIn(language);
+  return renderPage({
+    language,
+    title: texts.challengeTitle,
+    styles: ["theme.css", "form.css"],
+    scripts: ["challenge.js"],
+    framing: "nobody",
+    body: `<body class="form-page">
+${testBar(textOf("testMode"), textOf("noMoneyMoves"))}
+<main id="card">
+<noscript><p class="notice">${texts.noScript}</p></noscript>
+<section id="challenge" class="step" aria-labelledby="challenge-title"></section>
+<section id="result" class="step" hidden><div id="result-icon" class="result-icon" aria-hidden="true"></div>
+<h2 id="result-title" tabindex="-1"></h2><p id="result-text" class="muted"></p></section>
+</main>
+${textsBlock(language)}
+</body>`,
+  });
+}

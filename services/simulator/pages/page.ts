@@ -39,7 +39,6 @@ ${parts.body}
   return { html, headers: headersFor(parts.framing) };
 }
 
-/** Renders texts that the page's script can translate. */
 export function textIn({ texts }: Language): (name: keyof FormTexts) => string {
   return (name) => `<span data-text="${name}">${escapeHtml(texts[name])}</span>`;
 }

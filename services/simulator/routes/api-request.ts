@@ -1,13 +1,18 @@
 // Authentication, idempotency keys and responses of API requests.
 import { once } from "node:events";
 import { setTimeout as pause } from "node:timers/promises";
-import type { FastifyReply, FastifyRequest } from "fastify";
+import { type FastifyReply, type FastifyRequest } from "fastify";
 import { ApiFailure, badField } from "../failure.ts";
-import { type ApiCall, answerOnce, type Work } from "../flows/answer-once.ts";
-import { answerRead, type ReadCall } from "../flows/answer-read.ts";
-import type { SentAnswer } from "../flows/sent-answer.ts";
-import type { Processor } from "../processor.ts";
-import { sameSecret } from "../same-secret.ts";
+import {
+  type ApiCall,
+  answerOnce,
+  answerRead,
+  type ReadCall,
+  type SentAnswer,
+  type Work,
+} from "../flows/answer-once.ts";
+import { sameSecret } from "../new-id.ts";
+import { type Processor } from "../processor.ts";
 
 /** Answers a POST once per key (flows/answer-once.ts). */
 export async function answerApi(
@@ -65,7 +70,6 @@ async function sendAnswer(processor: Processor, reply: FastifyReply, sent: SentA
 
 const cutBytes = 20; // of the body, so that an answer has begun
 
-/** Breaks the connection within the answer. */
 function cutAnswer(reply: FastifyReply, sent: SentAnswer): FastifyReply {
   reply.hijack();
   const whole = Buffer.from(sent.text);

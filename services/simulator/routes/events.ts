@@ -2,7 +2,7 @@
 import type { FastifyInstance } from "fastify";
 import { badField } from "../failure.ts";
 import type { Processor } from "../processor.ts";
-import { type ListedEvent, listAccountEvents, newestAccountEvents } from "../store/event-list.ts";
+import { type ListedEvent, listAccountEvents, newestAccountEvents } from "../store/events.ts";
 import { accountOf, answerGet } from "./api-request.ts";
 import { Fields } from "./fields.ts";
 

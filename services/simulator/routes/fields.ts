@@ -42,7 +42,6 @@ export class Fields {
     return Number(value);
   }
 
-  /** A list of objects. */
   optionalList(name: string, max: number): readonly Fields[] | null {
     const value = this.members[name];
     if (value === undefined || value === null) return null;

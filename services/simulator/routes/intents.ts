@@ -3,7 +3,7 @@ import type { FastifyInstance } from "fastify";
 import { ApiFailure, badField, notFound } from "../failure.ts";
 import { assertNoOutage, changeIntent, consequencesOf, wakeFor } from "../flows/change-intent.ts";
 import { newIntent, type WantedIntent } from "../flows/new-intent.ts";
-import { payByToken } from "../flows/pay-by-token.ts";
+import { payByToken } from "../flows/pay-intent.ts";
 import type { Processor } from "../processor.ts";
 import type { Intent, LineItem } from "../rules/intent.ts";
 import { cancelIntent, captureIntent } from "../rules/pay-intent.ts";

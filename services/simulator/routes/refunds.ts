@@ -6,7 +6,7 @@ import { newId } from "../new-id.ts";
 import type { Processor } from "../processor.ts";
 import type { Intent, Refund } from "../rules/intent.ts";
 import { createRefund } from "../rules/refund.ts";
-import { findRefund, findRefundsByReference } from "../store/refunds.ts";
+import { findRefund, findRefundsByReference } from "../store/intents.ts";
 import { accountOf, answerApi, answerGet } from "./api-request.ts";
 import { Fields } from "./fields.ts";
 import { presentRefund } from "./intent-json.ts";

@@ -1,27 +1,30 @@
-// /test/…: actions at the processor's dashboard and of a buyer, and reads, for tests without a browser. Absent if test
-// controls are off.
-import type { FastifyInstance } from "fastify";
+// /test/…: actions at the processor's dashboard and of a buyer, mishaps that the caller did not request, and reads, for
+// tests without a browser. Absent if test controls are off.
+import { type FastifyInstance } from "fastify";
 import { ApiFailure, badField, notFound } from "../failure.ts";
-import { type ChangeResult, changeIntent } from "../flows/change-intent.ts";
+import { changeIntent } from "../flows/change-intent.ts";
+import { duplicateIntent } from "../flows/new-intent.ts";
 import { payWithCard } from "../flows/pay-intent.ts";
 import { newId } from "../new-id.ts";
-import type { Processor } from "../processor.ts";
+import { type Processor } from "../processor.ts";
 import { type CardEntry, readCardEntry } from "../rules/card-entry.ts";
 import { moveDispute, openDispute } from "../rules/dispute.ts";
+import { type Change, type Intent, type Refusal } from "../rules/intent.ts";
+import { captureMore, changeAmount, endPage, loseIntent, returnDebit } from "../rules/mishap.ts";
+import { cancelIntent, lapseAuthorization } from "../rules/pay-intent.ts";
 import { createRefund, moveRefund } from "../rules/refund.ts";
 import { listEvents, resendEvent } from "../store/events.ts";
+import { listOperations } from "../store/idempotency-keys.ts";
 import { findIntent, intentIdOf } from "../store/intents.ts";
-import { listOperations } from "../store/operations.ts";
 import { Fields } from "./fields.ts";
 import { presentIntent } from "./intent-json.ts";
-import { referenceMax } from "./intents.ts";
+import { amountMax, readCapture, referenceMax } from "./intents.ts";
 import { refundOf } from "./refunds.ts";
 
 export type IdPath = { Params: { id: string } };
 
 const reasonMax = 255;
 const codeMax = 64;
-const amountMax = Number.MAX_SAFE_INTEGER;
 
 export function testActionRoutes(app: FastifyInstance, processor: Processor): void {
   payRoute(app, processor);
@@ -54,7 +57,7 @@ function payRoute(app: FastifyInstance, processor: Processor): void {
 }
 
 /** A valid card with the number. @throws ApiFailure 400 */
-export function testCardEntry(number: string): CardEntry {
+function testCardEntry(number: string): CardEntry {
   const now = new Date();
   const cvc = /^3[47]/.test(number) ? "1234" : "123";
   const entry = readCardEntry({ number, exp_month: 12, exp_year: now.getUTCFullYear() + 3, cvc }, now);
@@ -74,8 +77,8 @@ function refundActions(app: FastifyInstance, processor: Processor): void {
       reference: null,
       now: new Date().toISOString(),
     };
-    const changed = await changeIntent(processor, request.params.id, (intent) => createRefund(intent, facts));
-    return reply.code(201).send(refundOf(requireAllowed(changed).intent, id));
+    const changed = await change(processor, request.params.id, (intent) => createRefund(intent, facts));
+    return reply.code(201).send(refundOf(changed, id));
   });
 
   app.post<IdPath>("/test/refunds/:id", async (request, reply) => {
@@ -87,8 +90,8 @@ function refundActions(app: FastifyInstance, processor: Processor): void {
       now: new Date().toISOString(),
     };
     const intentId = await ownerOf(processor, "refunds", id);
-    const changed = await changeIntent(processor, intentId, (intent) => moveRefund(intent, id, to));
-    return reply.send(refundOf(requireAllowed(changed).intent, id));
+    const changed = await change(processor, intentId, (intent) => moveRefund(intent, id, to));
+    return reply.send(refundOf(changed, id));
   });
 }
 
@@ -102,8 +105,8 @@ function disputeActions(app: FastifyInstance, processor: Processor): void {
       status: fields.optionalOneOf("status", ["needs_response", "warning_needs_response"]) ?? "needs_response",
       now: new Date().toISOString(),
     };
-    const changed = await changeIntent(processor, request.params.id, (intent) => openDispute(intent, facts));
-    return reply.code(201).send(disputeOf(processor, requireAllowed(changed), facts.id));
+    const changed = await change(processor, request.params.id, (intent) => openDispute(intent, facts));
+    return reply.code(201).send(disputeOf(processor, changed, facts.id));
   });
 
   app.post<IdPath>("/test/disputes/:id", async (request, reply) => {
@@ -119,8 +122,8 @@ function disputeActions(app: FastifyInstance, processor: Processor): void {
     ]);
     const intentId = await ownerOf(processor, "disputes", id);
     const now = new Date().toISOString();
-    const changed = await changeIntent(processor, intentId, (intent) => moveDispute(intent, id, status, now));
-    return reply.send(disputeOf(processor, requireAllowed(changed), id));
+    const changed = await change(processor, intentId, (intent) => moveDispute(intent, id, status, now));
+    return reply.send(disputeOf(processor, changed, id));
   });
 }
 
@@ -142,12 +145,76 @@ async function ownerOf(processor: Processor, table: "refunds" | "disputes", id: 
 }
 
 /** @throws ApiFailure 400 if the rule refused */
-export function requireAllowed(changed: ChangeResult): ChangeResult {
-  if (!changed.refusal) return changed;
-  throw new ApiFailure(400, "invalid_request", changed.refusal.refused, changed.refusal.message);
+async function change(processor: Processor, intentId: string, decide: Parameters<typeof changeIntent>[2]) {
+  const { intent, refusal } = await changeIntent(processor, intentId, decide);
+  if (refusal) throw new ApiFailure(400, "invalid_request", refusal.refused, refusal.message);
+  return intent;
 }
 
-function disputeOf(processor: Processor, { intent }: ChangeResult, id: string) {
+function disputeOf(processor: Processor, intent: Intent, id: string) {
   const { disputes } = presentIntent(intent, processor.publicUrl);
   return { ...disputes.find((dispute) => dispute.id === id), intent: intent.id };
+}
+
+const cardThatSucceeds = "4242424242424242";
+
+type Decide = (intent: Intent, now: string) => Change | Refusal | null;
+
+/** Rules by their path, each with its input. */
+const intentChanges: Readonly<Record<string, (fields: Fields) => Decide>> = {
+  return: () => returnDebit,
+  capture: readCapture,
+  cancel: () => (intent, now) => cancelIntent(intent, now),
+  lapse: () => lapseAuthorization,
+  lose: () => loseIntent,
+  "capture-more": (fields) => {
+    const amount = fields.optionalInteger("amount", 1, amountMax);
+    return (intent) => captureMore(intent, amount);
+  },
+  amount: (fields) => {
+    const amount = fields.integer("amount", 1, amountMax);
+    return (intent) => changeAmount(intent, amount);
+  },
+};
+
+export function testIntentRoutes(app: FastifyInstance, processor: Processor): void {
+  const present = (intent: Intent) => presentIntent(intent, processor.publicUrl);
+
+  for (const [name, readDecision] of Object.entries(intentChanges)) {
+    app.post<IdPath>(`/test/intents/:id/${name}`, async (request, reply) => {
+      const decide = readDecision(new Fields(request.body));
+      const now = new Date().toISOString();
+      return reply.send(present(await change(processor, request.params.id, (intent) => decide(intent, now))));
+    });
+  }
+
+  app.post<IdPath>("/test/intents/:id/duplicate", async (request, reply) => {
+    const amount = new Fields(request.body).optionalInteger("amount", 1, amountMax);
+    const original = await findIntent(processor.db, request.params.id);
+    if (!original) throw notFound("intent");
+    const card = testCardEntry(cardThatSucceeds);
+    const second = await duplicateIntent(processor, original, amount ?? original.amount, card);
+    return reply.code(201).send(present(second));
+  });
+
+  app.post<IdPath>("/test/intents/:id/end-page", async (request, reply) => {
+    const now = new Date().toISOString();
+    await changeIntent(processor, request.params.id, (found) => endPage(found, now));
+    const intent = await findIntent(processor.db, request.params.id);
+    return reply.send(intent && present(intent));
+  });
+
+  app.post<IdPath>("/test/refunds/:id/duplicate", async (request, reply) => {
+    const amount = new Fields(request.body).optionalInteger("amount", 1, amountMax);
+    const intentId = await ownerOf(processor, "refunds", request.params.id);
+    const id = newId("rf");
+    const changed = await change(processor, intentId, (intent) => {
+      const original = intent.refunds.find((refund) => refund.id === request.params.id);
+      if (!original) throw notFound("refund");
+      const { reason, reference } = original;
+      const facts = { id, amount: amount ?? original.amount, reason, reference, now: new Date().toISOString() };
+      return createRefund(intent, { ...facts, status: "succeeded" });
+    });
+    return reply.code(201).send(refundOf(changed, id));
+  });
 }

@@ -81,15 +81,12 @@ const brands: readonly Brand[] = [
   { code: "unionpay", name: "UnionPay", prefix: /^62/ },
 ];
 
-/** Networks whose cards are accepted. */
 export const brandNames: readonly Pick<Brand, "code" | "name">[] = brands;
 
-/** The network's code by the first digits. */
 export function brandOf(number: string): string {
   return brands.find(({ prefix }) => prefix.test(number))?.code ?? "unknown";
 }
 
-/** Display name. */
 export function brandName(code: string): string {
   return brands.find((brand) => brand.code === code)?.name ?? "Card";
 }

@@ -24,7 +24,6 @@ export type CallKind = keyof typeof callFaultKinds;
 export type ApiFaultKind = (typeof callFaultKinds)[CallKind][number];
 export type FaultKind = ApiFaultKind | (typeof webhookFaultKinds)[number];
 
-/** The operation of each target's calls. */
 const callsOf = {
   "api.intents.create": ["change"],
   "api.intents.get": ["look", "list"],
@@ -60,19 +59,16 @@ export const faultTargets: readonly FaultTarget[] = [
   "webhooks",
 ];
 
-/** Kinds allowed for the target. */
 export function kindsOf(target: FaultTarget): readonly FaultKind[] {
   if (target === "webhooks") return webhookFaultKinds;
   return [...new Set(callsOf[target].flatMap((call): readonly FaultKind[] => callFaultKinds[call]))];
 }
 
-/** The body of PUT /test/faults. */
 export interface FaultSwitch {
   readonly target: FaultTarget;
   readonly kind: FaultKind;
   /** Duration, milliseconds; for delay, reorder, answer_early, error_during and stale_list. */
   readonly ms: number;
-  /** Maximum number of firings; absent: unlimited. */
   readonly count?: number;
   /** 0…1; absent: always. */
   readonly probability?: number;
@@ -90,7 +86,6 @@ export interface Fault extends FaultSwitch {
 export interface FaultSubject {
   readonly target: ApiTarget | "webhooks";
   readonly account: string;
-  /** References of the call or event. */
   readonly references: readonly string[];
   /** Only these kinds match and count. Absent: all kinds. */
   readonly kinds?: readonly FaultKind[];

@@ -182,7 +182,6 @@ export interface Refusal {
   readonly message: string;
 }
 
-/** Replaces the object with the same id, or appends it. */
 export function withObject<T extends { readonly id: string }>(list: readonly T[], object: T): readonly T[] {
   return list.some((known) => known.id === object.id)
     ? list.map((known) => (known.id === object.id ? object : known))

@@ -167,7 +167,6 @@ function verify({ behaviour, has_postal_code }: PaymentMethod): Verification {
   };
 }
 
-/** Approves the attempt: captures the money, or holds it for manual capture. */
 function approved(intent: Intent, attempt: Attempt, approval: Approval): Change {
   const { authorization_code, now } = approval;
   const { outcome } = testCardNamed(attempt.behaviour);

@@ -9,7 +9,6 @@ export interface PaymentMethod extends CardFacts {
   readonly has_postal_code: boolean;
 }
 
-/** A payment method with a token for merchants. */
 export interface StoredPaymentMethod extends PaymentMethod {
   /** `pm_…`; valid only for its account. */
   readonly id: string;

@@ -17,7 +17,6 @@ export interface TestCard {
   /** Stored instead of the number. */
   readonly behaviour: string;
   readonly number: string;
-  /** Label in the form. */
   readonly label: string;
   readonly outcome: Outcome;
 }
@@ -75,7 +74,6 @@ export function testCardOf(number: string): TestCard {
   return byNumber.get(number) ?? unknownCard;
 }
 
-/** The card of an attempt. */
 export function testCardNamed(behaviour: string): TestCard {
   return byBehaviour.get(behaviour) ?? unknownCard;
 }

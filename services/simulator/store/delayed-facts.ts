@@ -20,7 +20,6 @@ export async function findDueFacts(db: Db): Promise<DueFact[]> {
   return rows;
 }
 
-/** Deletes a fact that no longer applies. */
 export async function dropFact(db: Db, id: string): Promise<void> {
   await db.query("delete from delayed_facts where id = $1", [id]);
 }

@@ -1,6 +1,6 @@
 // Webhooks to be sent. A claim schedules the next attempt after a lease, so that events of a dead sender become due
 // again at the end of the lease or the start of the next sender.
-import type { Db } from "./pool.ts";
+import { type Db } from "./pool.ts";
 
 /** A claimed event, with the reference of its intent. */
 export interface DueEvent {
@@ -9,7 +9,6 @@ export interface DueEvent {
   readonly reference: string;
   readonly type: string;
   readonly body: string;
-  /** Earlier attempts. */
   readonly attempts: number;
   readonly age_ms: number;
   readonly postponed: boolean;
@@ -83,7 +82,6 @@ export async function loseEvent(db: Db, id: string): Promise<void> {
   );
 }
 
-/** Releases held events. */
 export async function releaseEvents(db: Db): Promise<void> {
   await db.query("update events set next_attempt_at = now() where next_attempt_at = 'infinity'");
 }
@@ -98,7 +96,6 @@ export async function resendEvent(db: Db, id: string): Promise<boolean> {
 
 const listMax = 500; // an intent has about ten
 
-/** The events of an intent, oldest first. */
 export async function listEvents(db: Db, intentId: string): Promise<object[]> {
   const { rows } = await db.query(
     `select id, type, account, body::json as body, created_at, attempts, delivered_at, last_error,
@@ -117,4 +114,49 @@ export async function sweepEvents(db: Db): Promise<boolean> {
   const { rowCount } = await db.query(`delete from events where id = any(array(select id from events
     where next_attempt_at is null and created_at < now() - interval '${keepDays} days' limit ${sweepMax}))`);
   return rowCount === sweepMax;
+}
+
+export interface ListedEvent {
+  readonly seq: number;
+  readonly created_at: Date;
+  /** The exact body of the webhook. */
+  readonly body: string;
+}
+
+interface EventListPage {
+  readonly account: string;
+  /** Included. */
+  readonly from: Date;
+  /** Included. */
+  readonly until: Date;
+  readonly limit: number;
+  /** Last event of the page before. */
+  readonly after: { readonly created_at: Date; readonly seq: number };
+}
+
+export async function listAccountEvents(db: Db, page: EventListPage): Promise<ListedEvent[]> {
+  const { rows } = await db.query<ListedEvent>({
+    name: "list-account-events",
+    text: `select e.seq, e.created_at, e.body from events e join intents i on i.id = e.intent_id
+      where e.account = $1 and e.created_at between $2 and $3
+        and e.created_at >= $4 and (e.created_at > $4 or e.seq > $5) and i.lost_at is null
+      order by e.created_at, e.seq limit $6`,
+    values: [page.account, page.from, page.until, page.after.created_at, page.after.seq, page.limit],
+  });
+  return rows;
+}
+
+/** The newest events up to `until`, oldest first. */
+export async function newestAccountEvents(
+  db: Db,
+  { account, until, limit }: Pick<EventListPage, "account" | "until" | "limit">,
+): Promise<ListedEvent[]> {
+  const { rows } = await db.query<ListedEvent>({
+    name: "newest-account-events",
+    text: `select e.seq, e.created_at, e.body from events e join intents i on i.id = e.intent_id
+      where e.account = $1 and e.created_at <= $2 and i.lost_at is null
+      order by e.created_at desc, e.seq desc limit $3`,
+    values: [account, until, limit],
+  });
+  return rows.reverse();
 }

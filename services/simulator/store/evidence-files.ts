@@ -18,7 +18,6 @@ export async function insertFile(db: Db, file: FileRow): Promise<void> {
   });
 }
 
-/** The ids that are files of the account. */
 export async function findFiles(db: Db, account: string, ids: readonly string[]): Promise<Set<string>> {
   if (ids.length === 0) return new Set();
   const { rows } = await db.query<{ id: string }>({

@@ -1,6 +1,6 @@
-// The first answer to each idempotency key.
-import type { KeyRow } from "./intent-writes.ts";
-import type { Db } from "./pool.ts";
+// The first answer to each idempotency key, and the audit of executed API POSTs.
+import { type KeyRow, type OperationRow } from "./intent-writes.ts";
+import { type Db } from "./pool.ts";
 
 const sweepMax = 5_000; // rows per round, which keeps the delete short
 
@@ -40,4 +40,15 @@ export async function sweepKeys(db: Db, keepSeconds: number): Promise<boolean> {
     [keepSeconds],
   );
   return rowCount === sweepMax;
+}
+
+const listMax = 500; // per reference; two are a caller's mistake
+
+export async function listOperations(db: Db, reference: string): Promise<OperationRow[]> {
+  const { rows } = await db.query<OperationRow>(
+    `select account, kind, idempotency_key, reference, object_id, intent_id, created_at
+      from operations where reference = $1 order by id limit ${listMax}`,
+    [reference],
+  );
+  return rows;
 }

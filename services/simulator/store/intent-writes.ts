@@ -3,7 +3,6 @@
 import type { Intent } from "../rules/intent.ts";
 import type { Db } from "./pool.ts";
 
-/** An event with its final body. */
 export interface NewEvent {
   readonly id: string;
   readonly type: string;
@@ -18,7 +17,6 @@ export interface NewDelayedFact {
   readonly due_at: string;
 }
 
-/** A caller's idempotency key with its answer. */
 export interface KeyRow {
   readonly account: string;
   readonly key: string;
@@ -38,7 +36,6 @@ export interface OperationRow {
   readonly created_at: string;
 }
 
-/** Rows that are written with a change. */
 export interface Along {
   readonly events?: readonly NewEvent[];
   readonly delayed?: readonly NewDelayedFact[];

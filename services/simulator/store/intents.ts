@@ -1,6 +1,7 @@
-// Reads intents with their attempts, refunds and disputes in one statement. intent-writes.ts writes them.
-import type { Intent } from "../rules/intent.ts";
-import type { Db } from "./pool.ts";
+// Reads intents with their attempts, refunds and disputes in one statement, and refunds as the API shows them.
+// intent-writes.ts writes them.
+import { type Intent, type Refund } from "../rules/intent.ts";
+import { type Db } from "./pool.ts";
 
 const selectSql = `select i.*,
   (select coalesce(json_agg(a order by a.seq), '[]') from attempts a where a.intent_id = i.id) as attempts,
@@ -38,7 +39,6 @@ export async function findIntentByReceipt(db: Db, token: string): Promise<Intent
   return found.rows[0] && fromRow(found.rows[0]);
 }
 
-/** The intent of an attempt, refund or dispute. */
 export async function intentIdOf(db: Db, table: "attempts" | "refunds" | "disputes", id: string) {
   const found = await db.query<{ intent_id: string }>({
     name: `intent-of-${table}`,
@@ -102,4 +102,45 @@ function utc(time: string | Date): string {
 
 function instant(time: string | Date | null): string | null {
   return time === null ? null : utc(time);
+}
+
+/** A refund, and the end of the outage of its intent. */
+type FoundRefund = Refund & { readonly outage_until: string | null; readonly intent_reference: string };
+
+const refundSql = `select r.*, i.outage_until, i.reference as intent_reference
+  from refunds r join intents i on i.id = r.intent_id`;
+
+export async function findRefund(db: Db, account: string, id: string): Promise<FoundRefund | undefined> {
+  const { rows } = await db.query<StoredRefund>({
+    name: "find-refund",
+    text: `${refundSql} where r.id = $1 and r.account = $2 and i.lost_at is null`,
+    values: [id, account],
+  });
+  return rows[0] && refundFromRow(rows[0]);
+} // a caller makes one, or two by mistake
+
+export async function findRefundsByReference(db: Db, account: string, reference: string): Promise<FoundRefund[]> {
+  const { rows } = await db.query<StoredRefund>({
+    name: "find-refunds-by-reference",
+    text: `${refundSql} where r.account = $1 and r.reference = $2 and i.lost_at is null
+      order by r.created_at, r.id limit ${sameReferenceMax}`,
+    values: [account, reference],
+  });
+  return rows.map(refundFromRow);
+}
+
+type RefundTimeColumn = "created_at" | "moved_at" | "outage_until";
+type StoredRefund = Omit<FoundRefund, RefundTimeColumn> & {
+  created_at: Date;
+  moved_at: Date;
+  outage_until: Date | null;
+};
+
+function refundFromRow(row: StoredRefund): FoundRefund {
+  return {
+    ...row,
+    created_at: row.created_at.toISOString(),
+    moved_at: row.moved_at.toISOString(),
+    outage_until: row.outage_until ? row.outage_until.toISOString() : null,
+  };
 }

@@ -1,7 +1,11 @@
-// Connections to the database. An outage of the database does not end the process: statements fail with an error that
-// `isDatabaseAway` detects.
+// Connections to the database and its migrations. An outage of the database does not end the process: statements fail
+// with an error that `isDatabaseAway` detects.
+
+import { randomBytes } from "node:crypto";
+import { readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
 import pg from "pg";
-import type { Logger } from "pino";
+import { type Logger } from "pino";
 
 export type Db = pg.Pool;
 
@@ -40,8 +44,40 @@ export function isDatabaseAway(error: unknown): boolean {
   return /Connection terminated|timeout exceeded when trying to connect|not queryable/i.test(error.message);
 }
 
-/** The name of the violated constraint. */
 export function brokenConstraint(error: unknown): string | undefined {
   if (!(error instanceof Error && "constraint" in error)) return undefined;
   return typeof error.constraint === "string" ? error.constraint : undefined;
+}
+
+const migrationLock = 4_202_420; // an arbitrary number, unused otherwise
+
+export async function migrateSchema(db: Db): Promise<void> {
+  const folder = join(import.meta.dirname, "schema");
+  const files = readdirSync(folder).filter((name) => name.endsWith(".sql"));
+  const client = await db.connect();
+  try {
+    await client.query("begin");
+    await client.query("select pg_advisory_xact_lock($1)", [migrationLock]);
+    await client.query("create table if not exists schema_files (name text primary key)");
+    const { rows } = await client.query<{ name: string }>("select name from schema_files");
+    const applied = new Set(rows.map((row) => row.name));
+    for (const name of files.sort().filter((file) => !applied.has(file))) {
+      await client.query(readFileSync(join(folder, name), "utf8"));
+      await client.query("insert into schema_files values ($1)", [name]);
+    }
+    await client.query("commit");
+  } catch (error) {
+    await client.query("rollback").catch(() => {}); // the first error is reported
+    throw error;
+  } finally {
+    client.release();
+  }
+}
+
+export async function fingerprintKey(db: Db): Promise<Buffer> {
+  await db.query("insert into installation (fingerprint_key) values ($1) on conflict do nothing", [randomBytes(32)]);
+  const { rows } = await db.query<{ fingerprint_key: Buffer }>("select fingerprint_key from installation");
+  const key = rows[0]?.fingerprint_key;
+  if (!key) throw new Error("the installation has no fingerprint key");
+  return key;
 }

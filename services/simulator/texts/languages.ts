@@ -19,7 +19,6 @@ export const languages: ReadonlyMap<string, FormTexts> = new Map(
 );
 
 export interface Language {
-  /** Primary subtag. */
   readonly code: string;
   /** For Intl, with the requested region. */
   readonly tag: string;
@@ -47,7 +46,6 @@ export function chooseLanguage(preferences: readonly unknown[], acceptLanguage =
   throw new Error("English is missing");
 }
 
-/** Replaces `{names}` of a text. */
 export function fillText(text: string, values: Readonly<Record<string, string>>): string {
   return text.replace(/\{(\w+)\}/g, (all, name: string) => values[name] ?? all);
 }

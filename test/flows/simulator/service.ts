@@ -2,7 +2,8 @@
 import { once } from "node:events";
 import { createServer } from "node:http";
 import type { IntentJson } from "../../../services/simulator/routes/intent-json.ts";
-import { type Simulator, type SimulatorOptions, startSimulator } from "../../../services/simulator/service.ts";
+import type { SimulatorOptions } from "../../../services/simulator/config.ts";
+import { type Simulator, startSimulator } from "../../../services/simulator/service.ts";
 import { freshDatabase } from "../../harness/database.ts";
 
 export const secretKey = "sim_secret_key_of_tests";

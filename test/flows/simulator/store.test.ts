@@ -1,7 +1,8 @@
 // The simulator's tables enforce the money rules: they refuse what a broken rule would write.
+
 import { pino } from "pino";
 import * as assert from "uvu/assert";
-import type { Intent } from "../../../services/simulator/rules/intent.ts";
+import { type Intent } from "../../../services/simulator/rules/intent.ts";
 import { returnDebit } from "../../../services/simulator/rules/mishap.ts";
 import { payIntent } from "../../../services/simulator/rules/pay-intent.ts";
 import { createRefund } from "../../../services/simulator/rules/refund.ts";
@@ -9,8 +10,7 @@ import { attemptWith, requireChange, unpaidIntent } from "../../../services/simu
 import { sweepEvents } from "../../../services/simulator/store/events.ts";
 import { insertIntent, type KeyRow, updateIntent } from "../../../services/simulator/store/intent-writes.ts";
 import { findIntent } from "../../../services/simulator/store/intents.ts";
-import { migrateSchema } from "../../../services/simulator/store/migrate.ts";
-import { brokenConstraint, type Db, openPool } from "../../../services/simulator/store/pool.ts";
+import { brokenConstraint, type Db, migrateSchema, openPool } from "../../../services/simulator/store/pool.ts";
 import { freshDatabase } from "../../harness/database.ts";
 import { suite } from "../../harness/suite.ts";
 

@@ -56,7 +56,6 @@ export function cardFields(onChange) {
       if (first) inputs[first].focus();
       return first === undefined;
     },
-    /** Shows a problem that the server found. */
     reject(field) {
       const name = field.startsWith("exp_") ? "expiry" : field;
       touched.add(name);

@@ -66,7 +66,6 @@ async function start() {
   frame.post({ type: "ready", height: pageHeight(), test_cards: testCards() });
 }
 
-/** In the current language. */
 function showAmount() {
   const brands = document.getElementById("brands");
   brands.setAttribute("aria-label", textOf("brands", { brands: brands.dataset.brands }));

@@ -50,7 +50,6 @@ export function openFramePort(actions) {
   };
 }
 
-/** Height of the form in pixels. */
 export function pageHeight() {
   return Math.ceil(document.body.getBoundingClientRect().height);
 }

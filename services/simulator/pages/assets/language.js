@@ -8,7 +8,6 @@ let { locale, texts } = JSON.parse(document.getElementById("texts").textContent)
 /** BCP 47, for Intl. */
 export const localeTag = () => locale;
 
-/** A text in the buyer's language with its `{names}` replaced. */
 export function textOf(name, values = {}) {
   return texts[name].replace(/\{(\w+)\}/g, (all, value) => values[value] ?? all);
 }
