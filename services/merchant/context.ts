@@ -18,14 +18,11 @@ export interface MerchantContext {
   readonly hashKeys: HashKeys;
   /** The simulator's credentials for every sandbox account. */
   readonly simulator: { readonly secretKey: string; readonly webhookSecret: string };
-  /** The consoles that have an origin. */
   readonly doors: Doors;
-  /** Whether a mail server is configured. */
   readonly canMail: boolean;
   /** Limit per merchant in live. */
   readonly receiptsPerHour: number;
   /** The company's identity provider, if one is configured. */
   readonly provider: IdentityProvider | undefined;
-  /** Wakes the jobs that send mail. */
   readonly mails: Wake;
 }

@@ -55,7 +55,6 @@ interface NewKey extends KeyInput {
 }
 
 interface IssuedKey {
-  /** The raw key. */
   readonly secret: string;
   readonly key: ApiKey;
   /** Whether this key starts a burst of new keys. */

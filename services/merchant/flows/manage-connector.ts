@@ -21,7 +21,6 @@ import {
 import { lockMerchant } from "../store/merchants.ts";
 import { sealCredentials } from "./open-account.ts";
 
-/** One account of a merchant. */
 interface ConnectorKey {
   readonly merchantId: string;
   readonly environment: Environment;

@@ -1,6 +1,6 @@
 // The mails in English.
 import { browserName } from "#platform/values/browser-name.ts";
-import type { BrowserFacts, MailTexts, MatterFacts } from "./mail-facts.ts";
+import type { BrowserFacts, MailTexts, MatterFacts } from "./mail-content.ts";
 
 const browserText = ({ address, agent }: BrowserFacts) =>
   `Address: ${address || "unknown"}. Browser: ${browserName(agent) || "unknown"}.`;

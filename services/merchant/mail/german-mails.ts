@@ -1,6 +1,6 @@
 // The mails in German.
 import { browserName } from "#platform/values/browser-name.ts";
-import type { BrowserFacts, MailTexts, MatterFacts } from "./mail-facts.ts";
+import type { BrowserFacts, MailTexts, MatterFacts } from "./mail-content.ts";
 
 const browserText = ({ address, agent }: BrowserFacts) =>
   `Adresse: ${address || "unbekannt"}. Browser: ${browserName(agent) || "unbekannt"}.`;

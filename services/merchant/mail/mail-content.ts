@@ -1,7 +1,7 @@
 // Renders a mail's content as plain text and as HTML: one column in the sender's name and colour, without external
 // resources.
 
-export type MailRow = readonly [name: string, value: string];
+type MailRow = readonly [name: string, value: string];
 
 export interface MailContent {
   readonly subject: string;
@@ -10,7 +10,6 @@ export interface MailContent {
   readonly table?: readonly MailRow[];
   readonly facts?: readonly MailRow[];
   readonly button?: { readonly label: string; readonly url: string };
-  /** Small print at the end. */
   readonly notes: readonly string[];
   /** BCP 47; only in mails to buyers. */
   readonly language?: string;
@@ -116,4 +115,42 @@ const entities: Readonly<Record<string, string>> = {
 
 function escapeHtml(text: string): string {
   return text.replace(/[&<>"']/g, (character) => entities[character] ?? "");
+}
+
+interface InvitationFacts {
+  readonly link: string;
+  /** Empty for the installation. */
+  readonly merchantName: string;
+  readonly role: string;
+  /** Empty for an operator. */
+  readonly inviterName: string;
+}
+
+export interface BrowserFacts {
+  readonly address: string;
+  /** The raw user agent, which must not appear in a mail (browser-name.ts). */
+  readonly agent: string;
+}
+
+export interface MatterFacts {
+  readonly link: string;
+  readonly merchantName: string;
+  readonly isSandbox: boolean;
+  /** The object's id, or its name. */
+  readonly object: string;
+  /** The due or expiry date as `2026-11-25`; may be empty. */
+  readonly date: string;
+}
+
+export interface MailTexts {
+  invitation(facts: InvitationFacts): MailContent;
+  signInLink(facts: { readonly link: string } & BrowserFacts): MailContent;
+  signInMethodAdded(facts: { readonly link: string } & BrowserFacts): MailContent;
+  newBrowser(facts: { readonly link: string } & BrowserFacts): MailContent;
+  disputeOpened(facts: MatterFacts): MailContent;
+  disputeDue(facts: MatterFacts): MailContent;
+  refundFailed(facts: MatterFacts): MailContent;
+  endpointFailing(facts: MatterFacts): MailContent;
+  keyCreated(facts: MatterFacts): MailContent;
+  keyExpiring(facts: MatterFacts): MailContent;
 }

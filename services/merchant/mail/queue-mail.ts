@@ -1,14 +1,22 @@
 // Renders, encrypts and queues a mail in the transaction of its cause; jobs/send-mails.ts sends it.
-import type { Sql } from "#platform/database/database.ts";
+import { type Sql } from "#platform/database/database.ts";
 import { clockNow } from "#platform/values/clock.ts";
 import { newId } from "#platform/values/id.ts";
-import type { MerchantContext } from "../context.ts";
-import type { Language } from "../rules/people/person.ts";
+import { Environment } from "#proto/merchant/v1/merchant_pb.ts";
+import { type MerchantContext } from "../context.ts";
+import { type Language } from "../rules/people/person.ts";
+import { readBranding, type ShownBranding } from "../store/brandings.ts";
 import { insertMail } from "../store/mails.ts";
 import { englishMails } from "./english-mails.ts";
 import { germanMails } from "./german-mails.ts";
-import { type MailBrand, type MailContent, type RenderedMail, renderHtml, renderText } from "./mail-content.ts";
-import type { MailTexts } from "./mail-facts.ts";
+import {
+  type MailBrand,
+  type MailContent,
+  type MailTexts,
+  type RenderedMail,
+  renderHtml,
+  renderText,
+} from "./mail-content.ts";
 
 const dayMs = 86_400_000;
 export const ownBrand: MailBrand = { name: "Tollbooth", color: "#1f2937" };
@@ -85,4 +93,28 @@ export async function queueMail(
 /** The vault context of a mail's ciphertext. */
 export function sealContext(id: string): string {
   return `mail:${id}`;
+}
+
+export async function brandOf(sql: Sql, merchantId: string, environment: Environment): Promise<MailBrand> {
+  const branding = await readBranding(sql, merchantId, environment);
+  return branding ? mailBrand(branding) : ownBrand;
+}
+
+function mailBrand({ displayName, merchantName, accentColor }: ShownBranding): MailBrand {
+  return { name: displayName || merchantName, color: accentColor || ownBrand.color };
+}
+
+/**
+ * The shop's details and mail headers for a mail to a buyer. A sandbox mail contains no text by the shop: the buyer's
+ * address is not verified and a sandbox payment costs nothing, so the text could be spam.
+ */
+export function shopOf(branding: ShownBranding, environment: Environment) {
+  if (environment === Environment.SANDBOX) {
+    const { merchantId } = branding;
+    return { merchantName: merchantId, legalName: "", supportEmail: "", isSandbox: true, head: {} };
+  }
+  const { supportEmail, legalName } = branding;
+  const brand = mailBrand(branding);
+  const head = { brand, senderName: brand.name, ...(supportEmail !== "" && { replyTo: supportEmail }) };
+  return { merchantName: brand.name, legalName, supportEmail, isSandbox: false, head };
 }

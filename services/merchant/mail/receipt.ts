@@ -1,5 +1,5 @@
 // Mails to buyers in the language of their session: receipts, which contain no link, and payment requests.
-// In the sandbox both show ids instead of the shop's texts (see brand.ts).
+// In the sandbox both show ids instead of the shop's texts (see queue-mail.ts).
 import { cardNetworks, currencyExponent } from "#platform/values/money.ts";
 import type { MailContent } from "./mail-content.ts";
 import ar from "./receipts/ar.json" with { type: "json" };

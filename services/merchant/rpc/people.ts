@@ -1,11 +1,17 @@
 // merchant.v1.PeopleService.
-import type { ServiceImpl } from "@connectrpc/connect";
-import type { PeopleService, Door as WireDoor } from "#proto/merchant/v1/people_pb.ts";
-import type { MerchantContext } from "../context.ts";
-import { removeMember, resetAccess, revokeInvitation, updateMember } from "../flows/people/change-member.ts";
+import { type ServiceImpl } from "@connectrpc/connect";
+import { type PeopleService, type Door as WireDoor } from "#proto/merchant/v1/people_pb.ts";
+import { type MerchantContext } from "../context.ts";
+import {
+  listNames,
+  listPeople,
+  removeMember,
+  resetAccess,
+  revokeInvitation,
+  updateMember,
+} from "../flows/people/change-member.ts";
 import { inviteMember } from "../flows/people/invite-member.ts";
-import { listNames, listPeople } from "../flows/people/list-people.ts";
-import type { TeamScope } from "../flows/people/manage-people.ts";
+import { type TeamScope } from "../flows/people/manage-people.ts";
 import {
   chooseNotifications,
   endNotification,
@@ -14,7 +20,7 @@ import {
   readViews,
   saveView,
 } from "../flows/people/own-choices.ts";
-import { fromDoor, toInvitation, toMember, toPerson } from "../people-messages.ts";
+import { fromDoor, toInvitation, toMember, toPerson } from "../messages.ts";
 import { rightsOf } from "../rules/people/roles.ts";
 
 export function peopleRpc(context: MerchantContext): ServiceImpl<typeof PeopleService> {

@@ -1,18 +1,17 @@
 // merchant.v1.SignInService.
 import { timestampFromDate } from "@bufbuild/protobuf/wkt";
-import type { ServiceImpl } from "@connectrpc/connect";
-import type { SignInService } from "#proto/merchant/v1/people_pb.ts";
-import type { MerchantContext } from "../context.ts";
+import { type ServiceImpl } from "@connectrpc/connect";
+import { type SignInService } from "#proto/merchant/v1/people_pb.ts";
+import { type MerchantContext } from "../context.ts";
 import { acceptInvitation, readInvitation } from "../flows/sign-in/accept-invitation.ts";
-import { beginAuthenticator, finishAuthenticator } from "../flows/sign-in/add-authenticator.ts";
-import { beginPasskey, finishPasskey } from "../flows/sign-in/add-passkey.ts";
+import { beginAuthenticator, beginPasskey, finishAuthenticator, finishPasskey } from "../flows/sign-in/add-passkey.ts";
 import { endSessions, readOwnAccess, removeSignInMethod, updatePerson } from "../flows/sign-in/own-access.ts";
 import { beginProof, finishProof } from "../flows/sign-in/prove.ts";
 import { signOut, useSession } from "../flows/sign-in/session.ts";
 import { redeemSignInLink, requestSignInLink } from "../flows/sign-in/sign-in-by-link.ts";
 import { beginPasskeySignIn, finishPasskeySignIn } from "../flows/sign-in/sign-in-by-passkey.ts";
 import { finishProviderSignIn } from "../flows/sign-in/sign-in-by-provider.ts";
-import { fromBrowser, fromDoor, toConsoleSession, toNewSession, toOwnAccess, toPerson } from "../people-messages.ts";
+import { fromBrowser, fromDoor, toConsoleSession, toNewSession, toOwnAccess, toPerson } from "../messages.ts";
 
 export function signInRpc(context: MerchantContext): ServiceImpl<typeof SignInService> {
   return {

@@ -53,7 +53,6 @@ export function beginsBurst(made: number): boolean {
   return made === burstKeys;
 }
 
-/** The rights of a key. */
 export interface KeyPower {
   readonly scopes: readonly string[];
   readonly expiresAt: Date | null;

@@ -41,7 +41,6 @@ export const breaches = [
 ] as const;
 export type Breach = (typeof breaches)[number];
 
-/** The first break of a chain. */
 export interface Break {
   readonly what: Breach;
   readonly seq: bigint;

@@ -14,7 +14,6 @@ interface UnknownNetworks {
   readonly merchantId: string;
   /** In the order of the input. */
   readonly networks: readonly string[];
-  /** Number of the key's stored networks. */
   readonly known: number;
 }
 
@@ -53,7 +52,6 @@ export interface SeenNetwork {
   readonly firstSeenAt: Date;
 }
 
-/** Newest first. */
 export async function listNetworks(sql: Sql, keyId: string): Promise<SeenNetwork[]> {
   const rows = await sql.rows<Stored<SeenNetwork>>(
     `select text(network) as network, first_seen_at as "firstSeenAt" from api_key_networks where key_id = $1

@@ -98,7 +98,6 @@ export async function countKeysSince(sql: Sql, owner: KeyOwner, since: Date, mos
 interface KeyPage {
   readonly keys: readonly ApiKey[];
   readonly total: number;
-  /** Position of the page's first key. */
   readonly offset: number;
 }
 

@@ -60,7 +60,6 @@ export async function findRequest(sql: Sql, id: string): Promise<ApiRequest | un
   return row && { ...row, at: parseTime(row.at) };
 }
 
-/** Newest first. */
 export async function listRequests(sql: Sql, filter: RequestFilter): Promise<ApiRequest[]> {
   const rows = await sql.rows<Stored<ApiRequest>>(
     `select ${columns} from api_requests

@@ -6,7 +6,6 @@ import type { ChainPosition } from "../rules/audit-chain.ts";
 export interface CheckProgress {
   /** Undefined at the start of a check. */
   readonly chain: ChainProgress | undefined;
-  /** Broken chains of this check. */
   readonly broken: number;
 }
 

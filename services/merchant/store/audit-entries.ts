@@ -91,7 +91,6 @@ export async function unchainedEntries(
   };
 }
 
-/** Newest first. */
 export async function listAudit(sql: Sql, filter: AuditFilter): Promise<AuditEntry[]> {
   const params: unknown[] = [filter.limit];
   const conditions: string[] = [];

@@ -34,7 +34,6 @@ export async function insertBranding(em: SqlEntityManager, branding: BrandingRow
   await em.insert(BrandingEntity, branding);
 }
 
-/** A branding with its merchant's names and status. */
 export type ShownBranding = BrandingRow & {
   readonly merchantName: string;
   readonly legalName: string;

@@ -29,7 +29,6 @@ export interface ClaimedMail {
   readonly giveUpAt: Date;
 }
 
-/** A mail with a stored once-key is ignored. */
 export async function insertMail(sql: Sql, mail: QueuedMail): Promise<void> {
   const isDropped = mail.sealed === null;
   await sql.rows(
@@ -53,7 +52,6 @@ export async function insertMail(sql: Sql, mail: QueuedMail): Promise<void> {
   );
 }
 
-/** Mails to buyers that share a limit. */
 interface BuyerMails {
   readonly merchantId: string;
   readonly environment: "sandbox" | "live";
@@ -137,7 +135,6 @@ export async function postponeMail(sql: Sql, id: string, seconds: number): Promi
   );
 }
 
-/** Deletes unsent mails. */
 export async function withdrawMails(sql: Sql, kind: string, objectId: string): Promise<void> {
   await sql.rows("delete from mails where object_id = $2 and kind = $1 and status = 'queued'", [kind, objectId]);
 }

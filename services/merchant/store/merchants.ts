@@ -31,7 +31,6 @@ export function findMerchant(em: SqlEntityManager, id: string): Promise<Merchant
   return em.findOne(MerchantEntity, { id });
 }
 
-/** Newest first. */
 export function listMerchants(
   em: SqlEntityManager,
   filter: { status: MerchantStatus | undefined; beforeId: string | undefined; limit: number },

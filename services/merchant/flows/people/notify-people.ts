@@ -1,17 +1,22 @@
 // Queues a notification to each of a merchant's people whose role receives it and who did not opt out, in the caller's
 // transaction. Each mail has a one-click unsubscribe link.
-import type { MappedTx } from "#platform/database/mapped-database.ts";
+
+import { createHash } from "node:crypto";
+import { type MappedTx } from "#platform/database/mapped-database.ts";
+import { clockNow } from "#platform/values/clock.ts";
 import { Environment } from "#proto/merchant/v1/merchant_pb.ts";
-import type { MerchantContext } from "../../context.ts";
-import { brandOf } from "../../mail/brand.ts";
-import type { MailContent } from "../../mail/mail-content.ts";
-import type { MailTexts, MatterFacts } from "../../mail/mail-facts.ts";
-import { mailTexts, queueMail } from "../../mail/queue-mail.ts";
+import { type MerchantContext } from "../../context.ts";
+import { type MailContent, type MailTexts, type MatterFacts } from "../../mail/mail-content.ts";
+import { brandOf, mailTexts, queueMail } from "../../mail/queue-mail.ts";
 import { unsubscribeToken } from "../../mail/unsubscribe.ts";
+import { type Door } from "../../rules/people/door.ts";
 import { kindsFor, type NotificationKind } from "../../rules/people/notifications.ts";
 import { findMerchant } from "../../store/merchants.ts";
+import { type SessionRow } from "../../store/people/console-sessions.ts";
 import { membersOf } from "../../store/people/memberships.ts";
 import { choicesOf } from "../../store/people/notification-choices.ts";
+import { findPersons } from "../../store/people/persons.ts";
+import { recordBrowser } from "../../store/sign-in/known-browsers.ts";
 
 /** An event that people are notified of. */
 interface Matter {
@@ -72,3 +77,35 @@ const contentOf: { readonly [K in NotificationKind]: (texts: MailTexts, facts: M
   key_created: (texts, facts) => texts.keyCreated(facts),
   key_expiring: (texts, facts) => texts.keyExpiring(facts),
 };
+
+/** For a person who had another sign-in method before. */
+export async function notifySignInMethodAdded(
+  context: MerchantContext,
+  tx: MappedTx,
+  session: SessionRow,
+): Promise<void> {
+  const { person, door, address, agent } = session;
+  const content = mailTexts(person.language).signInMethodAdded({ link: accountLink(context, door), address, agent });
+  await queueMail(context, tx, { to: person.email, kind: "way_in_added", content, objectId: person.id });
+}
+
+/** Records the browser without its version numbers, and notifies the person of a new one. */
+export async function notifyNewBrowser(
+  context: MerchantContext,
+  tx: MappedTx,
+  begun: { readonly personId: string; readonly door: Door; readonly address: string; readonly agent: string },
+): Promise<void> {
+  const { personId, door, address, agent } = begun;
+  const hash = createHash("sha256")
+    .update(agent.replace(/[\d._]+/g, ""))
+    .digest();
+  if (!(await recordBrowser(tx, personId, hash, clockNow())) || !context.canMail) return;
+  const [person] = await findPersons(tx.em, [personId]);
+  if (!person) return;
+  const content = mailTexts(person.language).newBrowser({ link: accountLink(context, door), address, agent });
+  await queueMail(context, tx, { to: person.email, kind: "new_browser", content, objectId: personId });
+}
+
+function accountLink({ doors }: MerchantContext, door: Door): string {
+  return `${doors.get(door)?.origin ?? ""}/account`;
+}

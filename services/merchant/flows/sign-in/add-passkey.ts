@@ -1,21 +1,26 @@
 // Adds a passkey to the session's person. Begin stores a challenge. Finish: (1) consumes the challenge; (2) verifies
 // the browser's response; (3) in one transaction stores the passkey, makes the session full and proved under a new
 // secret, and announces `passkey.added`.
+
+import { randomBytes } from "node:crypto";
 import { isDuplicate } from "#platform/database/database.ts";
 import { clockNow } from "#platform/values/clock.ts";
 import { Failure, invalid } from "#platform/values/failure.ts";
 import { newId } from "#platform/values/id.ts";
-import type { MerchantContext } from "../../context.ts";
+import { type MerchantContext } from "../../context.ts";
 import { readRegistration } from "../../passkeys/answers.ts";
 import { PasskeyRefused, registrationOptions, verifyNewPasskey } from "../../passkeys/verify-passkey.ts";
-import type { OpenDoor } from "../../rules/people/door.ts";
+import { type OpenDoor } from "../../rules/people/door.ts";
+import { setupOf } from "../../rules/people/one-time-code.ts";
 import { normalName } from "../../rules/people/person.ts";
-import type { SessionRow } from "../../store/people/console-sessions.ts";
+import { putPending } from "../../store/people/authenticators.ts";
+import { type SessionRow } from "../../store/people/console-sessions.ts";
 import { insertPasskey, passkeysOf } from "../../store/people/passkeys.ts";
 import { hasSignInMethod, lockPerson } from "../../store/people/persons.ts";
 import { takeChallenge } from "../../store/sign-in/challenges.ts";
-import { notifySignInMethodAdded } from "../people/notify-person.ts";
+import { notifySignInMethodAdded } from "../people/notify-people.ts";
 import { announceOwn } from "../people/people-events.ts";
+import { checkCode, countWrongCode, sealFor, wrongCode } from "./prove.ts";
 import { assertProved, findSession, openDoor, renewSession, viewSession } from "./session.ts";
 import { type IssuedSession, keepChallenge, type PasskeyAnswer, type PasskeyQuestion } from "./sign-in-by-passkey.ts";
 
@@ -51,7 +56,7 @@ export async function finishPasskey(
 }
 
 /** The first sign-in method needs no proof; each further one does. @throws Failure FORBIDDEN */
-export function assertMayAddSignInMethod(session: SessionRow): void {
+function assertMayAddSignInMethod(session: SessionRow): void {
   if (session.isFull) assertProved(session);
 }
 
@@ -101,4 +106,47 @@ async function keepPasskey(
     if (isDuplicate(error)) throw invalid("response_json", "is a passkey that exists already");
     throw error;
   }
+}
+
+/** Recommended by RFC 4226 §4. */
+const secretBytes = 20;
+
+/** @throws Failure UNAUTHORIZED, FORBIDDEN */
+export async function beginAuthenticator(
+  context: MerchantContext,
+  sessionSecret: string,
+): Promise<{ secret: string; uri: string }> {
+  const session = await findSession(context, sessionSecret);
+  assertMayAddSignInMethod(session);
+  const secret = randomBytes(secretBytes);
+  const { id, email } = session.person;
+  const sealed = sealFor(context.vault, id, secret);
+  await context.db.transaction((tx) => putPending(tx.em, id, sealed, clockNow()));
+  return setupOf(secret, email);
+}
+
+/** @throws Failure UNAUTHORIZED, FORBIDDEN, INVALID_BODY (field `code`) */
+export async function finishAuthenticator(
+  context: MerchantContext,
+  sessionSecret: string,
+  code: string,
+): Promise<IssuedSession> {
+  const session = await findSession(context, sessionSecret);
+  assertMayAddSignInMethod(session);
+  const { person, door, id } = session;
+  const secret = await context.db.transaction(async (tx) => {
+    const { isRight, app } = await checkCode(context.vault, tx, person.id, code, "pending");
+    if (!isRight || !app) {
+      await countWrongCode(context, tx, session);
+      return undefined;
+    }
+    if (await hasSignInMethod(tx, person.id)) await notifySignInMethodAdded(context, tx, session);
+    tx.em.assign(app, { secret: app.pending, pending: null, confirmedAt: clockNow() });
+    await announceOwn(context, tx, { personId: person.id, door }, "authenticator.added", person.id);
+    return await renewSession(context, tx, id);
+  });
+  context.outbox.wake();
+  context.mails.now();
+  if (secret === undefined) throw wrongCode();
+  return { secret, view: await viewSession(context, await findSession(context, secret)) };
 }

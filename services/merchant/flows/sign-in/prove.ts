@@ -1,15 +1,18 @@
 // Verifies again that the person of a session is present: by passkey, by an authenticator code, or by a fresh sign-in
 // at the identity provider. Sensitive actions need a proof within five minutes.
-import type { MappedTx } from "#platform/database/mapped-database.ts";
+import { type MappedTx } from "#platform/database/mapped-database.ts";
+import { type Vault } from "#platform/secrets/vault.ts";
 import { clockNow } from "#platform/values/clock.ts";
-import { Failure } from "#platform/values/failure.ts";
-import type { MerchantContext } from "../../context.ts";
+import { Failure, invalid } from "#platform/values/failure.ts";
+import { type MerchantContext } from "../../context.ts";
 import { assertionOptions } from "../../passkeys/verify-passkey.ts";
-import { provedUntil } from "../../rules/people/session.ts";
-import { proveSession, type SessionRow } from "../../store/people/console-sessions.ts";
+import { judgeCode } from "../../rules/people/one-time-code.ts";
+import { provedUntil, wrongCodesMax } from "../../rules/people/session.ts";
+import { type Authenticator, lockAuthenticator } from "../../store/people/authenticators.ts";
+import { deleteSession, proveSession, recordWrongCode, type SessionRow } from "../../store/people/console-sessions.ts";
 import { passkeysOf, recordPasskeyUse } from "../../store/people/passkeys.ts";
 import { findLinked, isLinked } from "../../store/sign-in/provider-links.ts";
-import { checkCode, countWrongCode, wrongCode } from "./check-code.ts";
+import { announceOwn } from "../people/people-events.ts";
 import { consumeToken, type ProviderToken, verifyToken } from "./provider.ts";
 import { findFullSession, openDoor, type SessionView, viewSession } from "./session.ts";
 import {
@@ -87,4 +90,40 @@ async function proveByProvider(context: MerchantContext, session: SessionRow, to
 
 async function keepProof(tx: MappedTx, session: SessionRow, at = clockNow()): Promise<void> {
   if (!(await proveSession(tx, session.id, at))) throw new Failure("UNAUTHORIZED");
+}
+
+export const wrongCode = () => invalid("code", "is wrong, or was used before");
+
+export function sealFor(vault: Vault, personId: string, secret: Uint8Array): Buffer {
+  return vault.encrypt(secret, contextOf(personId));
+}
+
+/** @param of `secret` for the active app, `pending` for the one in setup */
+export async function checkCode(
+  vault: Vault,
+  tx: MappedTx,
+  personId: string,
+  code: string,
+  of: "secret" | "pending",
+): Promise<{ isRight: boolean; app: Authenticator | null }> {
+  const app = await lockAuthenticator(tx.em, personId);
+  const sealed = app?.[of];
+  if (!app || !sealed) return { isRight: false, app };
+  const state = of === "pending" ? { ...app, lastStep: 0n } : app;
+  const { isRight, ...next } = judgeCode(vault.decrypt(sealed, contextOf(personId)), code, state, clockNow());
+  tx.em.assign(app, of === "pending" && !isRight ? { ...next, lastStep: app.lastStep } : next);
+  return { isRight, app };
+}
+
+/** The sixth wrong code ends the session: it is probably stolen. */
+export async function countWrongCode(context: MerchantContext, tx: MappedTx, session: SessionRow): Promise<void> {
+  if ((await recordWrongCode(tx, session.id)) <= wrongCodesMax) return;
+  const { person, door } = session;
+  if (await deleteSession(tx.em, session.id)) {
+    await announceOwn(context, tx, { personId: person.id, door }, "session.ended", session.id, { why: "wrong codes" });
+  }
+}
+
+function contextOf(personId: string): string {
+  return `authenticator:${personId}`;
 }

@@ -21,7 +21,7 @@ import {
 import { membershipsOf, type OwnMembership } from "../../store/people/memberships.ts";
 import { deletePasskeysOf } from "../../store/people/passkeys.ts";
 import { type Person, recordSeen } from "../../store/people/persons.ts";
-import { notifyNewBrowser } from "../people/notify-person.ts";
+import { notifyNewBrowser } from "../people/notify-people.ts";
 import { announceOwn } from "../people/people-events.ts";
 
 export interface BrowserInfo {
@@ -29,7 +29,6 @@ export interface BrowserInfo {
   readonly agent: string;
 }
 
-/** A session with its person's rights. */
 export interface SessionView {
   readonly session: SessionRow;
   readonly memberships: readonly OwnMembership[];

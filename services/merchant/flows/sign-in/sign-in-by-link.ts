@@ -27,7 +27,7 @@ import {
   spendLink,
 } from "../../store/sign-in/sign-in-links.ts";
 import { announceOwn } from "../people/people-events.ts";
-import { checkCode, wrongCode } from "./check-code.ts";
+import { checkCode, wrongCode } from "./prove.ts";
 import { type BrowserInfo, beginSession, findSession, openDoor, proveAddress, viewSession } from "./session.ts";
 import type { IssuedSession } from "./sign-in-by-passkey.ts";
 

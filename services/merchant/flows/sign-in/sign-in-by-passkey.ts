@@ -17,7 +17,6 @@ import { type BrowserInfo, beginSession, findSession, openDoor, type SessionView
 
 export interface PasskeyAnswer {
   readonly challengeId: string;
-  /** The browser's response. */
   readonly responseJson: string;
 }
 

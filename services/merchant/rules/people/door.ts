@@ -9,7 +9,6 @@ export interface OpenDoor {
   readonly rpId: string;
 }
 
-/** The consoles that have an origin. */
 export type Doors = ReadonlyMap<Door, OpenDoor>;
 
 export function openDoors(origins: Readonly<Record<Door, string | undefined>>): Doors {

@@ -16,7 +16,6 @@ interface CodeState {
   readonly failuresSince: Date;
 }
 
-/** The result and the next state. */
 type CodeJudgement = { readonly isRight: boolean } & CodeState;
 
 export function judgeCode(secret: Uint8Array, code: string, state: CodeState, now: Date): CodeJudgement {

@@ -30,7 +30,6 @@ export const ConsoleSessionEntity = defineEntity({
 type Row = InferEntity<typeof ConsoleSessionEntity>;
 type NewSessionRow = Omit<Row, "secretHash" | "secretHashKeyId">;
 
-/** A session with its person and their sign-in methods. */
 export interface SessionRow {
   readonly id: string;
   readonly door: Door;
@@ -39,7 +38,6 @@ export interface SessionRow {
   readonly createdAt: Date;
   readonly lastUsedAt: Date;
   readonly expiresAt: Date;
-  /** Address and user agent of the sign-in. */
   readonly address: string;
   readonly agent: string;
   readonly person: SessionPerson;

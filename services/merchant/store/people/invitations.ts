@@ -43,7 +43,6 @@ export async function deleteInvitation(em: SqlEntityManager, id: string): Promis
   return (await em.nativeDelete(InvitationEntity, { id })) === 1;
 }
 
-/** Newest first. */
 export function listInvitations(em: SqlEntityManager, merchantId: string, limit: number): Promise<Invitation[]> {
   return em.find(InvitationEntity, { merchantId }, { orderBy: { id: "desc" }, limit });
 }

@@ -20,7 +20,6 @@ export const MembershipEntity = defineEntity({
 });
 export type Membership = InferEntity<typeof MembershipEntity>;
 
-/** A membership as its person sees it. */
 export interface OwnMembership {
   readonly merchantId: string;
   readonly merchantName: string;
@@ -66,7 +65,6 @@ export function findMemberships(em: SqlEntityManager, personId: string): Promise
   return em.find(MembershipEntity, { personId });
 }
 
-/** The person's memberships in a console, by merchant name. */
 export async function membershipsOf(sql: Sql, personId: string, door: Door): Promise<OwnMembership[]> {
   const rows = await sql.rows<Omit<OwnMembership, "refundAmount"> & { refundAmount: string | null }>(
     `select m.merchant_id as "merchantId", coalesce(t.name, '') as "merchantName", coalesce(t.status, '') as "merchantStatus",
