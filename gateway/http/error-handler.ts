@@ -5,7 +5,6 @@ import { asFailure, Failure } from "#platform/values/failure.ts";
 import { ApiError, detailsMax, type ErrorAnswer, errorAnswer } from "../failures.ts";
 import { queryViolations, violationsOf } from "./schema-violations.ts";
 
-/** Sends an error response and logs server errors with their cause. */
 export function errorHandler(log: Log) {
   return async (error: FastifyError, request: FastifyRequest, reply: FastifyReply) => {
     // The caller disconnected within its body: this is no fault of ours.
@@ -58,7 +57,6 @@ declare module "fastify" {
   }
 }
 
-/** Maps Fastify's own errors to public codes. */
 function asApiError(error: FastifyError | ApiError): unknown {
   if (error instanceof ApiError) return error;
   if (error.validation) {

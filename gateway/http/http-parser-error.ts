@@ -28,7 +28,6 @@ export class BrokenConnections {
     this.#headers = headers;
   }
 
-  /** Tracks the server's unanswered requests. */
   follow(server: Server): void {
     server.on("request", ({ socket }, response) => {
       const responses = this.#unanswered.get(socket);
@@ -91,7 +90,6 @@ function refusalOf({ code, rawPacket }: ParserError): readonly [string, "invalid
   return ["400 Bad Request", "invalid_body"];
 }
 
-// Limit of a request line.
 const lineMax = 8_192;
 
 /** Answers 417 for any `Expect` but `100-continue` (RFC 9110 §10.1.1). */

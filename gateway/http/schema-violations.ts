@@ -12,7 +12,6 @@ import { unknownProblem } from "./unknown-names.ts";
 
 type SchemaError = NonNullable<FastifyError["validation"]>[number];
 
-/** One violation per field. */
 export function violationsOf(errors: readonly SchemaError[]): Violation[] {
   const byField = new Map<string, Violation>();
   for (const error of errors) {
@@ -72,7 +71,6 @@ const problemTexts: Readonly<Record<string, ProblemText>> = {
     formatProblem(String(error.params.format), membersOf(error).data) ?? `must be a valid ${error.params.format}`,
 };
 
-/** Keywords with a problem text. */
 export const reportedKeywords: readonly string[] = [
   ...["required", "additionalProperties", "propertyNames"],
   ...Object.keys(problemTexts),

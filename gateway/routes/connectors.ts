@@ -2,13 +2,31 @@
 import { Type } from "typebox";
 import { invalid } from "#platform/values/failure.ts";
 import { type GatewayContext, merchantRoute } from "../auth/auth.ts";
-import { ConnectorJson, surfaces } from "../json/connector.ts";
-import { component, enumSchema, idSchema } from "../json/parts/field.ts";
+import { component, enumSchema, environmentSchema, idSchema, textSchema } from "../json/parts/field.ts";
 import { dataSchema } from "../json/parts/list.ts";
 import { present } from "../json/parts/present.ts";
-import type { Peers } from "../peers.ts";
+import { type Peers } from "../peers.ts";
 
 const tag = "Connectors";
+
+const surfaces = ["embedded", "hosted", "redirect"] as const;
+
+const ConnectorJson = component(
+  "Connector",
+  Type.Object({
+    id: idSchema("connector"),
+    connector: textSchema("Name of the connector.", "simulator"),
+    environment: environmentSchema,
+    is_default: Type.Boolean({ description: "True for the primary connector." }),
+    is_active: Type.Boolean({ description: "If false, new sessions do not use it." }),
+    can_be_primary: Type.Boolean({ description: "If false, it cannot be made primary." }),
+    allowed_surfaces: Type.Array(Type.String(), { examples: [["embedded", "hosted", "redirect"]] }),
+    default_surface: Type.Optional(textSchema("Surface used until you select one.", "embedded")),
+    selected_surface: Type.Optional(textSchema("Surface that you selected.", "hosted")),
+    surface: Type.Optional(textSchema("Surface of new sessions.", "hosted")),
+    external_account_id: Type.Optional(textSchema("The account's id at the processor.")),
+  }),
+);
 
 const ConnectorChange = component(
   "ConnectorChange",

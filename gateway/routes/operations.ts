@@ -1,12 +1,11 @@
 // The operations of docs/contract.md, in the order of the OpenAPI document.
-import type { GatewayContext } from "../auth/auth.ts";
-import type { Peers } from "../peers.ts";
+import { type GatewayContext } from "../auth/auth.ts";
+import { type Peers } from "../peers.ts";
 import { apiKeyRoutes } from "./api-keys.ts";
 import { checkoutRoutes } from "./checkout.ts";
 import { checkoutSessionRoutes } from "./checkout-sessions.ts";
 import { connectorRoutes } from "./connectors.ts";
-import { disputeFileRoutes } from "./disputes/dispute-files.ts";
-import { disputeRoutes } from "./disputes/disputes.ts";
+import { disputeFileRoutes, disputeRoutes } from "./disputes.ts";
 import { eventRoutes } from "./events.ts";
 import { logRoutes } from "./logs.ts";
 import { merchantRoutes } from "./merchant.ts";

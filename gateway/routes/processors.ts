@@ -21,7 +21,6 @@ interface EventAddress {
   readonly externalAccountId: string;
 }
 
-/** Reads bodies as bytes, whatever the content type. */
 export function processorRoutes(
   context: Pick<GatewayContext, "app" | "addresses">,
   { payments }: Pick<Peers, "payments">,

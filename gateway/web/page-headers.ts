@@ -1,8 +1,6 @@
 // Headers of the hosted page, equal for every id: no inline code, no eval, only our own and the processors' hosts and
 // the merchant's logo. The page cannot be framed; shops embed the SDK instead. Browsers report violations (PCI DSS
 // 4.0.1, 11.6.1).
-import { scriptSources } from "./page-scripts.ts";
-import type { SurfaceHosts } from "./surface-hosts.ts";
 
 /** Browsers send policy reports here. */
 export const reportPath = "/c/reports";
@@ -36,5 +34,61 @@ export function pageHeaders(hosts: SurfaceHosts): Record<string, string> {
     "cross-origin-opener-policy": "same-origin-allow-popups", // a bank's check may open a window
     "x-frame-options": "DENY",
     "x-robots-tag": "noindex, nofollow",
+  };
+}
+
+interface PageScript {
+  /** Value in `script-src`. */
+  readonly source: string;
+  readonly owner: string;
+  readonly reason: string;
+  readonly integrity: string;
+}
+
+export const pageScripts: readonly PageScript[] = [
+  {
+    source: "'self'",
+    owner: "Tollbooth",
+    reason: "Shows the order and the state of the payment, and puts the processor's fields into the page.",
+    integrity:
+      "One file, and a second for the QR code on demand; both are named and pinned (`integrity`) by their hash, and a test compares them with their sources.",
+  },
+  {
+    source: "https://js.stripe.com",
+    owner: "Stripe",
+    reason: "Draws the card fields of connector stripe, so that card details never reach the page or its server.",
+    integrity:
+      "Changes without notice and cannot be pinned; loaded by TLS from the processor, which is subject to PCI DSS.",
+  },
+  {
+    source: "https://*.js.stripe.com",
+    owner: "Stripe",
+    reason: "Parts that Stripe's script loads from its own hosts.",
+    integrity: "Same as https://js.stripe.com.",
+  },
+];
+
+const scriptSources: readonly string[] = pageScripts.map(({ source }) => source);
+
+interface SurfaceHosts {
+  readonly frame: readonly string[];
+  readonly connect: readonly string[];
+}
+
+/**
+ * Processors whose surface is a script (page-scripts.ts). Source: Stripe's security guide, "Content Security Policy".
+ */
+const scriptSurfaces: readonly SurfaceHosts[] = [
+  {
+    frame: ["https://js.stripe.com", "https://*.js.stripe.com", "https://hooks.stripe.com"],
+    connect: ["https://api.stripe.com"],
+  },
+];
+
+/** @param frameOrigins of processors whose surface is their own page */
+export function surfaceHosts(frameOrigins: readonly string[]): SurfaceHosts {
+  return {
+    frame: [...scriptSurfaces.flatMap(({ frame }) => frame), ...frameOrigins],
+    connect: scriptSurfaces.flatMap(({ connect }) => connect),
   };
 }

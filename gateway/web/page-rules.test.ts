@@ -8,7 +8,6 @@ import { translated } from "./sdk/error-code.ts";
 import { exponentOf, moneyOf } from "./sdk/money.ts";
 import { readRender } from "./sdk/render.ts";
 import { secretIn, sessionIdIn } from "./session-link.ts";
-import { surfaceHosts } from "./surface-hosts.ts";
 
 const test = suite("page rules");
 

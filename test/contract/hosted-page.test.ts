@@ -1,6 +1,6 @@
 // The hosted page as a server sends it: the data that an id alone reveals, its scripts, and its report endpoint.
 import assert from "node:assert/strict";
-import { pageScripts } from "../../gateway/web/page-scripts.ts";
+import { pageScripts } from "../../gateway/web/page-headers.ts";
 import { type Answer, api } from "../harness/api.ts";
 import { freshMerchant } from "../harness/merchant.ts";
 import { contractSuite } from "./caller.ts";

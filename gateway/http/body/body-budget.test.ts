@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
 import { suite } from "../../../test/harness/suite.ts";
-import { BodyBudget } from "./body-budget.ts";
+import { BodyBudget } from "./body-guard.ts";
 
 const test = suite("memory for bodies");
 const size = { total: 100, perSender: 40, leastPerBody: 10 };

@@ -1,9 +1,8 @@
 // Reserves memory for every body, or refuses it before its first byte is read. Closes the connection of a request that
 // was answered without its body.
-import type { FastifyInstance, FastifyRequest } from "fastify";
+import { type FastifyInstance, type FastifyRequest } from "fastify";
 import { siteOf } from "#platform/values/address-range.ts";
 import { Failure } from "#platform/values/failure.ts";
-import { BodyBudget, type BudgetSize } from "./body-budget.ts";
 import { hasBody, isUnread, leaveUnread } from "./unread-body.ts";
 
 // A body that is being read is in memory twice; two full budgets are a third of a replica's 384 MiB. A sender's share
@@ -46,9 +45,47 @@ export function guardBodies(app: FastifyInstance, refusal: () => Error): void {
   });
 }
 
-/** Content-Length, or the route's limit. */
 function expectedBytes(request: FastifyRequest): number {
   const { config, bodyLimit } = request.routeOptions;
   const limit = config.heldBytes ?? bodyLimit ?? Number.POSITIVE_INFINITY;
   return Math.min(Number(request.headers["content-length"] ?? limit), limit);
+}
+
+interface BudgetSize {
+  readonly total: number;
+  readonly perSender: number;
+  /** Minimum per body: sockets and requests cost memory too, so this bounds their number. */
+  readonly leastPerBody: number;
+}
+
+export class BodyBudget {
+  readonly #size: BudgetSize;
+  readonly #bySender = new Map<string, number>();
+  #usedBytes = 0;
+
+  constructor(size: BudgetSize) {
+    this.#size = size;
+  }
+
+  /** @returns releases the bytes, idempotent; undefined if the budget is used up */
+  take(sender: string, bodyBytes: number): (() => void) | undefined {
+    const bytes = Math.max(bodyBytes, this.#size.leastPerBody);
+    const own = (this.#bySender.get(sender) ?? 0) + bytes;
+    if (own > this.#size.perSender || this.#usedBytes + bytes > this.#size.total) return undefined;
+    this.#bySender.set(sender, own);
+    this.#usedBytes += bytes;
+    let isReleased = false;
+    return () => {
+      if (isReleased) return;
+      isReleased = true;
+      this.#release(sender, bytes);
+    };
+  }
+
+  #release(sender: string, bytes: number): void {
+    this.#usedBytes -= bytes;
+    const left = (this.#bySender.get(sender) ?? 0) - bytes;
+    if (left > 0) this.#bySender.set(sender, left);
+    else this.#bySender.delete(sender);
+  }
 }

@@ -1,9 +1,9 @@
 // Raw bodies: bytes of an operation's own types, which its handler reads as a stream.
 import { Readable } from "node:stream";
-import type { FastifyInstance, FastifyRequest } from "fastify";
+import { MIMEType } from "node:util";
+import { type FastifyInstance, type FastifyRequest } from "fastify";
 import { membersOf } from "#platform/values/unchecked.ts";
 import { ApiError } from "../../failures.ts";
-import { assertNotEncoded } from "./body-type.ts";
 
 export interface RawBody {
   readonly types: readonly [string, ...string[]];
@@ -59,4 +59,28 @@ export async function* bytesOf(request: FastifyRequest, maxBytes: number): Async
     if (total > maxBytes) throw new ApiError("payload_too_large");
     yield chunk;
   }
+}
+
+/** `application/json` with any parameters; `assertJsonText` checks them. */
+export const jsonType = /^application\/json\s*(?:;|$)/i;
+// ASCII is a subset of UTF-8.
+const charsets: ReadonlySet<string> = new Set(["", "utf-8", "utf8", "us-ascii", "ascii"]);
+
+/** @throws ApiError unsupported_media_type: another charset than UTF-8, or a content encoding. */
+export function assertJsonText(request: FastifyRequest): void {
+  const charset = new MIMEType(request.headers["content-type"] ?? "").params.get("charset") ?? "";
+  if (!charsets.has(charset.toLowerCase())) throw refusal("charset of the content type must be utf-8");
+  assertNotEncoded(request);
+}
+
+/** @throws ApiError unsupported_media_type: `gzip` and the like. */
+function assertNotEncoded({ headers }: FastifyRequest): void {
+  const encoding = headers["content-encoding"]?.trim().toLowerCase() ?? "";
+  if (encoding !== "" && encoding !== "identity") {
+    throw refusal("content encoding is not supported: send the body without Content-Encoding");
+  }
+}
+
+function refusal(message: string): ApiError {
+  return new ApiError("unsupported_media_type", { message });
 }

@@ -3,25 +3,24 @@
 // Mail programs and chats append to links, so any path under `/c/` is this page.
 import { globSync, readFileSync } from "node:fs";
 import { basename, join } from "node:path";
-import type { FastifyRequest } from "fastify";
+import { type FastifyRequest } from "fastify";
 import { LRUCache } from "lru-cache";
 import { callContext } from "#platform/values/call-context.ts";
 import { Failure } from "#platform/values/failure.ts";
 import { isId } from "#platform/values/id.ts";
-import type { GatewayContext } from "../../auth/auth.ts";
+import { type GatewayContext } from "../../auth/auth.ts";
 import { ApiError } from "../../failures.ts";
 import { presentBranding } from "../../json/branding.ts";
 import { optionalField } from "../../json/parts/field.ts";
-import type { Peers } from "../../peers.ts";
-import type { GatewayConfig } from "../../settings.ts";
+import { type Peers } from "../../peers.ts";
+import { type GatewayConfig } from "../../settings.ts";
 import { brandingCss } from "../../web/branding/branding-css.ts";
 import { brandingQuery } from "../../web/branding/branding-query.ts";
 import { acceptedLanguages, chooseLanguage } from "../../web/languages.ts";
-import { pageHeaders } from "../../web/page-headers.ts";
+import { pageHeaders, surfaceHosts } from "../../web/page-headers.ts";
 import { foreverCache, type ServedFile, sendFile, servedFile } from "../../web/served-file.ts";
 import { referenceOf, sessionIdIn } from "../../web/session-link.ts";
 import { type PageFiles, pageShell, type ShellMerchant } from "../../web/shell.ts";
-import { surfaceHosts } from "../../web/surface-hosts.ts";
 
 const dist = join(import.meta.dirname, "../../web/dist/page");
 const filesPath = "/c/files";
@@ -109,7 +108,6 @@ function pageFiles(served: ReadonlyMap<string, ServedFile>): PageFiles {
   return { script: pinned(addressOf(".js")), code: pinned(addressOf(".mjs")), style: addressOf(".css") };
 }
 
-/** The style sheet with a merchant's branding appended. */
 function brandSheet(
   brandedFiles: LRUCache<string, ServedFile>,
   name: string,

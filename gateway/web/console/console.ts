@@ -3,7 +3,6 @@
 import { brandingPreview } from "./branding.ts";
 import { passkeyForms } from "./passkeys.ts";
 
-/** `/` focuses the search field. */
 function searchKey(): void {
   const field = document.querySelector<HTMLInputElement>("[data-search]");
   if (!field) return;
@@ -56,7 +55,6 @@ function singleSends(): void {
   });
 }
 
-/** Closes menus on Escape and on a click outside. */
 function menus(): void {
   const open = () => document.querySelectorAll<HTMLDetailsElement>("details.menu[open]");
   document.addEventListener("keydown", (event) => {
@@ -71,7 +69,6 @@ function menus(): void {
   });
 }
 
-/** Moves the focus to a form's problems. */
 function focusProblems(): void {
   document.querySelector<HTMLElement>("[data-focus]")?.focus();
 }

@@ -14,7 +14,6 @@ interface PreviewData {
   readonly locale: string;
   readonly texts: PageTexts;
   readonly merchantName: string;
-  /** Labels of the sample card fields. */
   readonly labels: readonly string[];
   /** In the API's JSON. */
   readonly session: Readonly<Record<string, unknown>>;

@@ -1,17 +1,15 @@
 // The hosted checkout page: opens its link, creates an SDK handle and shows the screen of each state.
-
-import type { PageTexts } from "../languages.ts";
-import type { ConfirmResult } from "../sdk/contract.ts";
+import { type PageTexts } from "../languages.ts";
+import { type CheckoutError, type ConfirmResult } from "../sdk/contract.ts";
 import { createHandle } from "../sdk/handle/handle.ts";
 import { referenceOf } from "../session-link.ts";
 import { announce, guardLeaving, setServerTime, showMessage } from "./around.ts";
-import { declineText } from "./decline-text.ts";
 import { fillText } from "./element.ts";
 import { emailSaver } from "./email-field.ts";
-import { foot } from "./foot.ts";
+import { foot } from "./pay-view.ts";
 import { endOf, markPaying, openedSession, openLink, type PageLink, readReturnUrl } from "./link.ts";
 import { backLink, type MessageParts } from "./messages/message.ts";
-import { followReturn } from "./messages/returned.ts";
+import { followReturn } from "./messages/paid.ts";
 import { Screens } from "./screens.ts";
 import { type CodeFile, shareLink } from "./share-link/share-link.ts";
 import { replaceBrokenLogo } from "./summary.ts";
@@ -22,7 +20,6 @@ interface PageData {
   readonly texts: PageTexts;
   /** URL of the style sheet without branding. */
   readonly style: string;
-  /** Draws the QR code of the link. */
   readonly code: CodeFile;
   /** Undefined if the server did not know the merchant. */
   readonly merchant?: { readonly name: string; readonly email?: string };
@@ -154,4 +151,34 @@ function start(opened: PageLink): void {
     ? setInterval(() => handle.state === "ready" && void handle.refresh(), againMs)
     : undefined;
   setTimeout(() => clearInterval(again), againForMs);
+}
+
+const declineTexts: Readonly<Record<string, keyof PageTexts>> = {
+  expired_card: "declinedDetails",
+  incorrect_cvc: "declinedDetails",
+  incorrect_number: "declinedDetails",
+  incorrect_zip: "declinedDetails",
+  invalid_cvc: "declinedDetails",
+  invalid_number: "declinedDetails",
+  invalid_expiry_month: "declinedDetails",
+  invalid_expiry_year: "declinedDetails",
+  insufficient_funds: "declinedFunds",
+  limit_exceeded: "declinedLimit",
+  card_not_supported: "declinedUnsupported",
+  currency_not_supported: "declinedUnsupported",
+  processing_error: "declinedLater",
+  authentication_failed: "declinedBank",
+  authentication_required: "declinedBank",
+  payment_intent_authentication_failure: "declinedBank",
+  canceled_by_buyer: "givenUp",
+};
+const advices: Readonly<Record<string, keyof PageTexts>> = {
+  retry_later: "declinedLater",
+  contact_issuer: "declinedBank",
+};
+
+/** An unknown code uses the advice, or else the general text. */
+function declineText({ declineCode = "", advice = "" }: CheckoutError, own: PageTexts): string {
+  const name = Object.hasOwn(declineTexts, declineCode) ? declineTexts[declineCode] : advices[advice];
+  return own[name ?? "declinedCard"];
 }

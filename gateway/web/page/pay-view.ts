@@ -1,29 +1,24 @@
 // The payment form: the processor's fields, the Pay button, the last problem and the test cards.
-
-import type { PageTexts } from "../languages.ts";
-import type { HandleState, SessionView, TestCard } from "../sdk/contract.ts";
+import { type PageTexts } from "../languages.ts";
+import { type HandleState, type SessionView, type TestCard } from "../sdk/contract.ts";
 import { serverNow } from "./around.ts";
 import { fillText, makeElement } from "./element.ts";
-import { processorName } from "./foot.ts";
 import { returnAddress } from "./link.ts";
 
 export interface PayView {
   readonly element: HTMLElement;
   /** Test cards, placed last so that nothing moves when they appear. */
   readonly cards: HTMLElement;
-  /** Container of the SDK's fields. */
   readonly fields: HTMLElement;
   show(state: HandleState): void;
-  /** Shows a problem above the fields, or removes it. */
   warn(text: string | undefined, isFocused?: boolean): void;
   offer(cards: readonly TestCard[]): void;
 }
 
 const expiryShownMs = 300_000; // an earlier notice would only put pressure on buyers
 
-export interface PayActions {
+interface PayActions {
   pay(): void;
-  /** Enters a test card. */
   fill(number: string): void;
 }
 
@@ -163,4 +158,46 @@ function lock(): SVGElement {
   );
   svg.append(path);
   return svg;
+}
+
+/** @param session undefined if only the merchant is known */
+export function foot(session: SessionView | undefined, email: string | undefined, texts: PageTexts): HTMLElement {
+  const seller = session && legal(session, texts);
+  return makeElement("footer", { class: "foot" }, seller, support(email, texts));
+}
+
+function support(email: string | undefined, texts: PageTexts): HTMLElement | undefined {
+  if (!email) return undefined;
+  const [before = "", after = ""] = texts.support.split("{email}");
+  const link = makeElement("a", { href: `mailto:${email}` }, makeElement("bdi", {}, email));
+  return makeElement("p", { class: "support" }, before, link, after);
+}
+
+/** Links open in a new tab and keep the fields. */
+function legal({ legal: seller }: SessionView, texts: PageTexts): HTMLElement | undefined {
+  if (!seller) return undefined;
+  const { name, termsUrl, privacyUrl } = seller;
+  const parts: Node[] = [];
+  if (name) {
+    const [before = "", after = ""] = texts.seller.split("{name}");
+    parts.push(makeElement("span", {}, before, makeElement("bdi", {}, name), after));
+  }
+  for (const [href, label] of [
+    [termsUrl, texts.terms],
+    [privacyUrl, texts.privacy],
+  ] as const) {
+    if (href) parts.push(makeElement("a", { href, target: "_blank", rel: "noopener noreferrer" }, label));
+  }
+  return makeElement("p", { class: "legal" }, ...parts);
+}
+
+const processors = new Map([
+  ["stripe", "Stripe"],
+  ["adyen", "Adyen"],
+  ["simulator", "Tollbooth Simulator"],
+]);
+
+/** Name of the processor; undefined if buyers do not know it. */
+function processorName({ surface }: SessionView): string | undefined {
+  return processors.get(surface.connector);
 }

@@ -1,18 +1,22 @@
 // Shows the screen of each state of a session. The SDK decides the state.
 
-import type { PageTexts } from "../languages.ts";
-import type { CheckoutError, CheckoutHandle, HandleState, SessionView, TestCard } from "../sdk/contract.ts";
+import { type PageTexts } from "../languages.ts";
+import {
+  type CheckoutError,
+  type CheckoutHandle,
+  type HandleState,
+  type SessionView,
+  type TestCard,
+} from "../sdk/contract.ts";
 import { referenceOf } from "../session-link.ts";
 import { announce, guardLeaving, moveTo, page, putMessageFirst } from "./around.ts";
 import { appearanceOf, applyBranding } from "./branding.ts";
 import { fillText, makeElement } from "./element.ts";
 import { type EmailField, emailField, type SaveEmail } from "./email-field.ts";
-import { foot } from "./foot.ts";
+import { foot, type PayView, payView } from "./pay-view.ts";
 import { forgetSecret, isPaying, keepReturnUrl, markPaying, readReturnUrl } from "./link.ts";
-import { failureMessage } from "./messages/failure-message.ts";
-import { backLink, type MessageParts, message } from "./messages/message.ts";
+import { backLink, failureMessage, type MessageParts, message } from "./messages/message.ts";
 import { paidScreen } from "./messages/paid.ts";
-import { type PayView, payView } from "./pay-view.ts";
 import { merchantElement, orderElement } from "./summary.ts";
 
 const processingSlowMs = 15_000;

@@ -12,11 +12,10 @@ export interface FrameRender {
 /** The processor's script, which draws its fields into our element. */
 export interface ElementRender {
   readonly kind: "element";
-  /** Selects the script's driver: see surfaces/element.ts. */
+  /** Selects the script's driver: see surfaces/choose.ts. */
   readonly connector: string;
   /** https script, loaded from the processor and never bundled. */
   readonly scriptUrl: string;
-  /** The processor's public key. */
   readonly publishableKey: string;
   /** The processor's secret of this intent, for browsers. */
   readonly clientSecret: string;

@@ -17,9 +17,7 @@ export interface AttemptParts {
   /** Asks the service, which asks the processor. */
   readonly ask: () => Promise<ApiAnswer<Verdict>>;
   readonly fail: Fail;
-  /** Reads and applies the session's state. */
   readonly refresh: () => Promise<ConfirmResult | undefined>;
-  /** Moves to `succeeded`. */
   readonly succeed: (verdict: Pick<Verdict, "paymentId" | "paymentStatus">) => void;
   /** Replaces the fields before another attempt. */
   readonly renew: () => void;

@@ -55,7 +55,6 @@ export class Fields {
     return this.#mounting;
   }
 
-  /** Ends the mount. */
   leave(): void {
     this.#generation += 1;
     this.#target = undefined;

@@ -1,9 +1,11 @@
-// Mounts the surface of a render by its kind.
+// Mounts the surface of a render by its kind. For a processor's script, which draws its fields into our element, a
+// driver per connector translates between the script and the port.
 
-import type { RedirectRender } from "../render.ts";
-import { mountElement } from "./element.ts";
+import { onRefusal, type Refusal, trustedUrl, waitForReport } from "../page-policy.ts";
+import { type ElementRender, type RedirectRender } from "../render.ts";
 import { mountFrame } from "./frame.ts";
-import type { MountSurface } from "./surface.ts";
+import { stripeDriver } from "./stripe-driver.ts";
+import { type ElementDriver, type MountedSurface, type MountSurface, type SurfacePort } from "./surface.ts";
 
 export const mountSurface: MountSurface = (container, render, port, settings) => {
   switch (render.kind) {
@@ -17,7 +19,7 @@ export const mountSurface: MountSurface = (container, render, port, settings) =>
 };
 
 /** Mounts nothing: Pay sends the buyer to the processor's page. */
-export const mountRedirect: MountSurface<RedirectRender> = (_container, render, port) => {
+const mountRedirect: MountSurface<RedirectRender> = (_container, render, port) => {
   let isGone = false;
   // Ready after mount has returned, like the other surfaces.
   queueMicrotask(() => isGone || port.ready([]));
@@ -30,3 +32,73 @@ export const mountRedirect: MountSurface<RedirectRender> = (_container, render, 
     },
   };
 };
+
+const drivers: Readonly<Record<string, ElementDriver>> = { stripe: stripeDriver };
+
+const mountElement: MountSurface<ElementRender> = (container, render, port, settings) => {
+  let mounted: MountedSurface | undefined;
+  let isGone = false;
+  let { appearance } = settings;
+  const onReport = (refusal: Refusal) => port.failed("csp_blocked", refusal);
+  const stopListening = onRefusal(/^(script|frame)/, render.scriptUrl, onReport);
+  // After this, a refusal affects only parts that the fields can do without.
+  const ready: SurfacePort["ready"] = (cards) => {
+    stopListening();
+    port.ready(cards);
+  };
+  const begin = async () => {
+    const driver = drivers[render.connector];
+    if (!driver) throw new Error(`no driver for ${render.connector}`);
+    await loadScript(render.scriptUrl, settings.nonce);
+    if (isGone) return;
+    mounted = driver({ container, render, port: { ...port, ready }, settings: { ...settings, appearance } });
+  };
+  void begin().catch(async (cause) => {
+    await waitForReport();
+    if (!isGone) port.failed("load_failed", { cause });
+  });
+  return {
+    submit: () => mounted?.submit(),
+    setAppearance(next) {
+      appearance = next;
+      mounted?.setAppearance(next);
+    },
+    focus: () => mounted?.focus(),
+    unmount() {
+      isGone = true;
+      stopListening();
+      mounted?.unmount();
+    },
+  };
+};
+
+const scriptMs = 15_000; // enough for 200 kB on a slow phone network
+const loading = new Map<string, Promise<void>>();
+
+/** Rejects if the script does not load in time. */
+function loadScript(src: string, nonce: string | undefined): Promise<void> {
+  const pending = loading.get(src);
+  if (pending !== undefined) return pending;
+  const loaded = inject(src, nonce);
+  loading.set(src, loaded);
+  loaded.catch(() => loading.delete(src));
+  return loaded;
+}
+
+function inject(src: string, nonce: string | undefined): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const script = document.createElement("script");
+    const fail = () => {
+      clearTimeout(timer);
+      script.remove();
+      reject();
+    };
+    const timer = setTimeout(fail, scriptMs);
+    script.src = trustedUrl(src, "tollbooth");
+    script.referrerPolicy = "strict-origin-when-cross-origin";
+    if (nonce) script.nonce = nonce;
+    script.onload = () => resolve(clearTimeout(timer));
+    script.onerror = fail;
+    document.head.append(script);
+  });
+}

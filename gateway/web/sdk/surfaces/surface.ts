@@ -28,16 +28,13 @@ export interface SurfacePort {
   result(result: SurfaceResult): void;
   /** The script or the frame did not load or was blocked. */
   failed(code: "load_failed" | "timeout" | "csp_blocked", details?: ErrorDetails): void;
-  /** Needed height in CSS pixels. */
   resize(height: number): void;
 }
 
-/** The page's settings for a surface. */
 export interface SurfaceSettings {
   readonly appearance: Appearance;
   /** BCP 47. */
   readonly locale: string;
-  /** Accessible name of the fields. */
   readonly title: string;
   /** Where a redirect comes back to; never with the session secret. */
   readonly returnUrl: string;
@@ -47,7 +44,6 @@ export interface SurfaceSettings {
   readonly wallets?: Wallets | undefined;
 }
 
-/** A mounted surface. */
 export interface MountedSurface {
   /** Pays with what was typed; the answer comes as `port.result`. */
   submit(): void;
