@@ -23,8 +23,8 @@ import { merchantScreens } from "./screens/merchant-screens.ts";
 import { operatorScreens } from "./screens/operator-screens.ts";
 import { SecretCookies } from "./session/cookie.ts";
 import { companyProvider } from "./session/provider.ts";
-import { type ConsoleContext } from "./session/visit.ts";
-import { type ConsoleConfig } from "./settings.ts";
+import type { ConsoleContext } from "./session/visit.ts";
+import type { ConsoleConfig } from "./settings.ts";
 
 // Enough for a 5 MB file from a phone; forms have less (http/body-time.ts).
 const requestMs = 60_000;

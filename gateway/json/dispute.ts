@@ -1,7 +1,7 @@
 // Disputes as public JSON: within a payment, alone with evidence, and evidence files (docs/contract.md §5).
 import { type Static, Type } from "typebox";
-import { type DisputeFile, type DisputeRecord, type Evidence } from "#proto/payments/v1/disputes_pb.ts";
-import { type Dispute } from "#proto/payments/v1/payments_pb.ts";
+import type { DisputeFile, DisputeRecord, Evidence } from "#proto/payments/v1/disputes_pb.ts";
+import type { Dispute } from "#proto/payments/v1/payments_pb.ts";
 import {
   amountSchema,
   component,

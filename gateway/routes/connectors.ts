@@ -5,7 +5,7 @@ import { type GatewayContext, merchantRoute } from "../auth/auth.ts";
 import { component, enumSchema, environmentSchema, idSchema, textSchema } from "../json/parts/field.ts";
 import { dataSchema } from "../json/parts/list.ts";
 import { present } from "../json/parts/present.ts";
-import { type Peers } from "../peers.ts";
+import type { Peers } from "../peers.ts";
 
 const tag = "Connectors";
 

@@ -21,7 +21,7 @@ import { enumSchema, idSchema } from "../json/parts/field.ts";
 import { pageOf, pageQueryOf, pageSchema, windowOf } from "../json/parts/list.ts";
 import { dayOrMomentOf, timeBounds } from "../json/parts/time-bound.ts";
 import { strict } from "../operation.ts";
-import { type Peers } from "../peers.ts";
+import type { Peers } from "../peers.ts";
 
 const tag = "Disputes";
 const disputeId = Type.Object({ id: idSchema("dispute", "Id of the dispute.") });

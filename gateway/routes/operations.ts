@@ -1,6 +1,6 @@
 // The operations of docs/contract.md, in the order of the OpenAPI document.
-import { type GatewayContext } from "../auth/auth.ts";
-import { type Peers } from "../peers.ts";
+import type { GatewayContext } from "../auth/auth.ts";
+import type { Peers } from "../peers.ts";
 import { apiKeyRoutes } from "./api-keys.ts";
 import { checkoutRoutes } from "./checkout.ts";
 import { checkoutSessionRoutes } from "./checkout-sessions.ts";

@@ -30,25 +30,25 @@ import {
   PersonSchema,
   Door as WireDoor,
 } from "#proto/merchant/v1/people_pb.ts";
-import { type readOwnAccess } from "./flows/sign-in/own-access.ts";
-import { type BrowserInfo, type SessionView } from "./flows/sign-in/session.ts";
-import { type IssuedSession } from "./flows/sign-in/sign-in-by-passkey.ts";
+import type { readOwnAccess } from "./flows/sign-in/own-access.ts";
+import type { BrowserInfo, SessionView } from "./flows/sign-in/session.ts";
+import type { IssuedSession } from "./flows/sign-in/sign-in-by-passkey.ts";
 import { keyStatus } from "./rules/api-key.ts";
 import { missingFields } from "./rules/application.ts";
-import { type Branding } from "./rules/branding.ts";
+import type { Branding } from "./rules/branding.ts";
 import { surfaceOf } from "./rules/connector-choice.ts";
-import { type Door } from "./rules/people/door.ts";
+import type { Door } from "./rules/people/door.ts";
 import { actionsOf, heldActions } from "./rules/people/roles.ts";
 import { provedUntil } from "./rules/people/session.ts";
-import { type Profile } from "./rules/profile.ts";
-import { type SeenNetwork } from "./store/api-key-networks.ts";
-import { type ApiKey } from "./store/api-keys.ts";
-import { type Application } from "./store/applications.ts";
-import { type AccountRow, type ConnectorRow } from "./store/connectors.ts";
-import { type Merchant } from "./store/merchants.ts";
-import { type SessionPerson } from "./store/people/console-sessions.ts";
-import { type Invitation } from "./store/people/invitations.ts";
-import { type MemberRow, type OwnMembership } from "./store/people/memberships.ts";
+import type { Profile } from "./rules/profile.ts";
+import type { SeenNetwork } from "./store/api-key-networks.ts";
+import type { ApiKey } from "./store/api-keys.ts";
+import type { Application } from "./store/applications.ts";
+import type { AccountRow, ConnectorRow } from "./store/connectors.ts";
+import type { Merchant } from "./store/merchants.ts";
+import type { SessionPerson } from "./store/people/console-sessions.ts";
+import type { Invitation } from "./store/people/invitations.ts";
+import type { MemberRow, OwnMembership } from "./store/people/memberships.ts";
 
 /** @param profile of the requested environment; live by default */
 export function toMerchant(merchant: Merchant, profile: Profile = merchant): MerchantMessage {

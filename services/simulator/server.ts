@@ -1,7 +1,7 @@
 // The HTTP server: routes, body parsing and error responses.
 import Fastify, { type FastifyBaseLogger, type FastifyError, type FastifyInstance, LogController } from "fastify";
 import { ApiFailure, internalFailure, outageFailure } from "./failure.ts";
-import { type Processor } from "./processor.ts";
+import type { Processor } from "./processor.ts";
 import { accountOf, assertBearer } from "./routes/api-request.ts";
 import { disputeRoutes, fileRoutes } from "./routes/disputes.ts";
 import { eventRoutes } from "./routes/events.ts";

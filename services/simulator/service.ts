@@ -6,7 +6,7 @@ import { startClock } from "./jobs/apply-delayed-facts.ts";
 import { type SenderContext, startSender } from "./jobs/send-events.ts";
 import { startSweeper } from "./jobs/sweep-old-rows.ts";
 import { Later } from "./later.ts";
-import { type Processor } from "./processor.ts";
+import type { Processor } from "./processor.ts";
 import { buildServer } from "./server.ts";
 import { releaseClaims } from "./store/events.ts";
 import { type Db, fingerprintKey, migrateSchema, openPool } from "./store/pool.ts";

@@ -1,5 +1,5 @@
 // The screens of the operators' console, in the order of the navigation.
-import { type ConsoleContext } from "../session/visit.ts";
+import type { ConsoleContext } from "../session/visit.ts";
 import { adjustmentsRoutes } from "./operators/journal/adjustments.ts";
 import { journalRoutes } from "./operators/journal/entries.ts";
 import { proposeRoutes } from "./operators/journal/propose.ts";

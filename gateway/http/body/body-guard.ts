@@ -1,6 +1,6 @@
 // Reserves memory for every body, or refuses it before its first byte is read. Closes the connection of a request that
 // was answered without its body.
-import { type FastifyInstance, type FastifyRequest } from "fastify";
+import type { FastifyInstance, FastifyRequest } from "fastify";
 import { siteOf } from "#platform/values/address-range.ts";
 import { Failure } from "#platform/values/failure.ts";
 import { hasBody, isUnread, leaveUnread } from "./unread-body.ts";

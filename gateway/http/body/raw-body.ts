@@ -1,7 +1,7 @@
 // Raw bodies: bytes of an operation's own types, which its handler reads as a stream.
 import { Readable } from "node:stream";
 import { MIMEType } from "node:util";
-import { type FastifyInstance, type FastifyRequest } from "fastify";
+import type { FastifyInstance, FastifyRequest } from "fastify";
 import { membersOf } from "#platform/values/unchecked.ts";
 import { ApiError } from "../../failures.ts";
 

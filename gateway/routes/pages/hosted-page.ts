@@ -3,17 +3,17 @@
 // Mail programs and chats append to links, so any path under `/c/` is this page.
 import { globSync, readFileSync } from "node:fs";
 import { basename, join } from "node:path";
-import { type FastifyRequest } from "fastify";
+import type { FastifyRequest } from "fastify";
 import { LRUCache } from "lru-cache";
 import { callContext } from "#platform/values/call-context.ts";
 import { Failure } from "#platform/values/failure.ts";
 import { isId } from "#platform/values/id.ts";
-import { type GatewayContext } from "../../auth/auth.ts";
+import type { GatewayContext } from "../../auth/auth.ts";
 import { ApiError } from "../../failures.ts";
 import { presentBranding } from "../../json/branding.ts";
 import { optionalField } from "../../json/parts/field.ts";
-import { type Peers } from "../../peers.ts";
-import { type GatewayConfig } from "../../settings.ts";
+import type { Peers } from "../../peers.ts";
+import type { GatewayConfig } from "../../settings.ts";
 import { brandingCss } from "../../web/branding/branding-css.ts";
 import { brandingQuery } from "../../web/branding/branding-query.ts";
 import { acceptedLanguages, chooseLanguage } from "../../web/languages.ts";

@@ -1,6 +1,6 @@
 // The hosted checkout page: opens its link, creates an SDK handle and shows the screen of each state.
-import { type PageTexts } from "../languages.ts";
-import { type CheckoutError, type ConfirmResult } from "../sdk/contract.ts";
+import type { PageTexts } from "../languages.ts";
+import type { CheckoutError, ConfirmResult } from "../sdk/contract.ts";
 import { createHandle } from "../sdk/handle/handle.ts";
 import { referenceOf } from "../session-link.ts";
 import { announce, guardLeaving, setServerTime, showMessage } from "./around.ts";

@@ -1,6 +1,6 @@
 // The payment form: the processor's fields, the Pay button, the last problem and the test cards.
-import { type PageTexts } from "../languages.ts";
-import { type HandleState, type SessionView, type TestCard } from "../sdk/contract.ts";
+import type { PageTexts } from "../languages.ts";
+import type { HandleState, SessionView, TestCard } from "../sdk/contract.ts";
 import { serverNow } from "./around.ts";
 import { fillText, makeElement } from "./element.ts";
 import { returnAddress } from "./link.ts";

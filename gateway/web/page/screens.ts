@@ -1,13 +1,7 @@
 // Shows the screen of each state of a session. The SDK decides the state.
 
-import { type PageTexts } from "../languages.ts";
-import {
-  type CheckoutError,
-  type CheckoutHandle,
-  type HandleState,
-  type SessionView,
-  type TestCard,
-} from "../sdk/contract.ts";
+import type { PageTexts } from "../languages.ts";
+import type { CheckoutError, CheckoutHandle, HandleState, SessionView, TestCard } from "../sdk/contract.ts";
 import { referenceOf } from "../session-link.ts";
 import { announce, guardLeaving, moveTo, page, putMessageFirst } from "./around.ts";
 import { appearanceOf, applyBranding } from "./branding.ts";

@@ -1,6 +1,6 @@
 // Renders merchant and order, which are visible on every screen.
-import { type PageTexts } from "../languages.ts";
-import { type SessionView } from "../sdk/contract.ts";
+import type { PageTexts } from "../languages.ts";
+import type { SessionView } from "../sdk/contract.ts";
 import { fillText, makeElement } from "./element.ts";
 
 const longAmount = 10; // characters in one line of the smallest phone

@@ -1,6 +1,6 @@
 // Calls the two public operations of a buyer's browser. Every outcome is a value. The secret is sent only in the query.
-import { type CheckoutError, type CreateOptions } from "./contract.ts";
-import { type Fail } from "./failure.ts";
+import type { CheckoutError, CreateOptions } from "./contract.ts";
+import type { Fail } from "./failure.ts";
 import { type Members, membersOf, optionalMember } from "./members.ts";
 import { onRefusal, type Refusal, waitForReport } from "./page-policy.ts";
 import { type ReadSession, readSession } from "./session.ts";

@@ -2,10 +2,10 @@
 import { clockNow } from "#platform/values/clock.ts";
 import { Failure } from "#platform/values/failure.ts";
 import { Environment } from "#proto/merchant/v1/merchant_pb.ts";
-import { type MerchantContext } from "../context.ts";
+import type { MerchantContext } from "../context.ts";
 import { isKeyText, keyStatus } from "../rules/api-key.ts";
 import { furtherNetworks, isKeyNetwork } from "../rules/key-network.ts";
-import { type MerchantStatus } from "../rules/profile.ts";
+import type { MerchantStatus } from "../rules/profile.ts";
 import { findUnknownNetworks, insertNetworks, lockKeys, type UsedNetwork } from "../store/api-key-networks.ts";
 import { type ApiKey, findKeyByHash, recordUses, replaceHash } from "../store/api-keys.ts";
 

@@ -1,7 +1,7 @@
 // Queues receipts and payment requests to buyers, each in ONE transaction that holds the merchant's lock. Buyers'
 // addresses are not verified, so a merchant's mails per hour are limited, with a low limit in the free sandbox.
 import { timestampDate } from "@bufbuild/protobuf/wkt";
-import { type MappedTx } from "#platform/database/mapped-database.ts";
+import type { MappedTx } from "#platform/database/mapped-database.ts";
 import { clockNow } from "#platform/values/clock.ts";
 import { isBuyerEmail } from "#platform/values/email.ts";
 import { Failure, invalid } from "#platform/values/failure.ts";
@@ -11,7 +11,7 @@ import {
   QueuePaymentLinkResponse_Outcome,
   type QueueReceiptRequest,
 } from "#proto/merchant/v1/receipts_pb.ts";
-import { type MerchantContext } from "../context.ts";
+import type { MerchantContext } from "../context.ts";
 import { type NewMail, queueMail, shopOf } from "../mail/queue-mail.ts";
 import { paymentLinkMail, receiptMail } from "../mail/receipt.ts";
 import { actionsOf } from "../rules/people/roles.ts";

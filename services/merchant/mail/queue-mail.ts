@@ -1,10 +1,10 @@
 // Renders, encrypts and queues a mail in the transaction of its cause; jobs/send-mails.ts sends it.
-import { type Sql } from "#platform/database/database.ts";
+import type { Sql } from "#platform/database/database.ts";
 import { clockNow } from "#platform/values/clock.ts";
 import { newId } from "#platform/values/id.ts";
 import { Environment } from "#proto/merchant/v1/merchant_pb.ts";
-import { type MerchantContext } from "../context.ts";
-import { type Language } from "../rules/people/person.ts";
+import type { MerchantContext } from "../context.ts";
+import type { Language } from "../rules/people/person.ts";
 import { readBranding, type ShownBranding } from "../store/brandings.ts";
 import { insertMail } from "../store/mails.ts";
 import { englishMails } from "./english-mails.ts";

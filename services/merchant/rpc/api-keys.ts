@@ -1,12 +1,12 @@
 // merchant.v1.ApiKeyService.
 import { timestampDate } from "@bufbuild/protobuf/wkt";
-import { type ServiceImpl } from "@connectrpc/connect";
+import type { ServiceImpl } from "@connectrpc/connect";
 import { callContext } from "#platform/values/call-context.ts";
 import { clockNow } from "#platform/values/clock.ts";
 import { Failure, invalid } from "#platform/values/failure.ts";
 import { isId } from "#platform/values/id.ts";
-import { type ApiKeyService } from "#proto/merchant/v1/merchant_pb.ts";
-import { type MerchantContext } from "../context.ts";
+import type { ApiKeyService } from "#proto/merchant/v1/merchant_pb.ts";
+import type { MerchantContext } from "../context.ts";
 import { authenticateKey, recordKeyUses } from "../flows/authenticate-key.ts";
 import { createApiKey, limitApiKey, revokeApiKey, rollApiKey } from "../flows/manage-api-key.ts";
 import { toApiKey, toKeyNetwork } from "../messages.ts";

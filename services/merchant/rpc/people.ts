@@ -1,7 +1,7 @@
 // merchant.v1.PeopleService.
-import { type ServiceImpl } from "@connectrpc/connect";
-import { type PeopleService, type Door as WireDoor } from "#proto/merchant/v1/people_pb.ts";
-import { type MerchantContext } from "../context.ts";
+import type { ServiceImpl } from "@connectrpc/connect";
+import type { PeopleService, Door as WireDoor } from "#proto/merchant/v1/people_pb.ts";
+import type { MerchantContext } from "../context.ts";
 import {
   listNames,
   listPeople,
@@ -11,7 +11,7 @@ import {
   updateMember,
 } from "../flows/people/change-member.ts";
 import { inviteMember } from "../flows/people/invite-member.ts";
-import { type TeamScope } from "../flows/people/manage-people.ts";
+import type { TeamScope } from "../flows/people/manage-people.ts";
 import {
   chooseNotifications,
   endNotification,

@@ -1,8 +1,8 @@
 // merchant.v1.SignInService.
 import { timestampFromDate } from "@bufbuild/protobuf/wkt";
-import { type ServiceImpl } from "@connectrpc/connect";
-import { type SignInService } from "#proto/merchant/v1/people_pb.ts";
-import { type MerchantContext } from "../context.ts";
+import type { ServiceImpl } from "@connectrpc/connect";
+import type { SignInService } from "#proto/merchant/v1/people_pb.ts";
+import type { MerchantContext } from "../context.ts";
 import { acceptInvitation, readInvitation } from "../flows/sign-in/accept-invitation.ts";
 import { beginAuthenticator, beginPasskey, finishAuthenticator, finishPasskey } from "../flows/sign-in/add-passkey.ts";
 import { endSessions, readOwnAccess, removeSignInMethod, updatePerson } from "../flows/sign-in/own-access.ts";

@@ -3,10 +3,10 @@
 import { createHash } from "node:crypto";
 import { setTimeout as pause } from "node:timers/promises";
 import { ApiFailure, internalFailure, notFound } from "../failure.ts";
-import { type Processor } from "../processor.ts";
+import type { Processor } from "../processor.ts";
 import { type ApiFaultKind, type ApiTarget, type CallKind, callFaultKinds } from "../rules/fault.ts";
 import { findKey, forgetKey, saveKey } from "../store/idempotency-keys.ts";
-import { type KeyRow, type OperationRow } from "../store/intent-writes.ts";
+import type { KeyRow, OperationRow } from "../store/intent-writes.ts";
 import { brokenConstraint } from "../store/pool.ts";
 
 export interface ApiCall extends FaultyCall {

@@ -1,8 +1,8 @@
 // Builds a new intent with its ids and secrets, waiting for a card.
 import { newId, newSecret } from "../new-id.ts";
-import { type Processor } from "../processor.ts";
-import { type CardEntry } from "../rules/card-entry.ts";
-import { type Intent } from "../rules/intent.ts";
+import type { Processor } from "../processor.ts";
+import type { CardEntry } from "../rules/card-entry.ts";
+import type { Intent } from "../rules/intent.ts";
 import { payIntent } from "../rules/pay-intent.ts";
 import { insertIntent } from "../store/intent-writes.ts";
 import { consequencesOf, wakeFor } from "./change-intent.ts";

@@ -3,9 +3,9 @@
 import { changeIntent } from "../flows/change-intent.ts";
 import { approvalNow } from "../flows/pay-intent.ts";
 import { newId } from "../new-id.ts";
-import { type Processor } from "../processor.ts";
+import type { Processor } from "../processor.ts";
 import { decideDispute, openDispute } from "../rules/dispute.ts";
-import { type Change, type Intent, type Refusal } from "../rules/intent.ts";
+import type { Change, Intent, Refusal } from "../rules/intent.ts";
 import { lapseAuthorization, settleAttempt } from "../rules/pay-intent.ts";
 import { moveRefund } from "../rules/refund.ts";
 import { type DueFact, dropFact, findDueFacts } from "../store/delayed-facts.ts";

@@ -3,9 +3,9 @@
 import * as http from "node:http";
 import * as https from "node:https";
 import { setTimeout as pause } from "node:timers/promises";
-import { type Logger } from "pino";
-import { type Faults } from "../flows/faults.ts";
-import { type Fault } from "../rules/fault.ts";
+import type { Logger } from "pino";
+import type { Faults } from "../flows/faults.ts";
+import type { Fault } from "../rules/fault.ts";
 import { retryMs, signWebhook } from "../rules/webhook.ts";
 import {
   claimEvents,
@@ -15,7 +15,7 @@ import {
   recordResults,
   type SendResult,
 } from "../store/events.ts";
-import { type Db } from "../store/pool.ts";
+import type { Db } from "../store/pool.ts";
 import { type Repeating, repeatWork } from "./repeating.ts";
 
 export interface SenderContext {

@@ -1,7 +1,7 @@
 // Authentication, idempotency keys and responses of API requests.
 import { once } from "node:events";
 import { setTimeout as pause } from "node:timers/promises";
-import { type FastifyReply, type FastifyRequest } from "fastify";
+import type { FastifyReply, FastifyRequest } from "fastify";
 import { ApiFailure, badField } from "../failure.ts";
 import {
   type ApiCall,
@@ -12,7 +12,7 @@ import {
   type Work,
 } from "../flows/answer-once.ts";
 import { sameSecret } from "../new-id.ts";
-import { type Processor } from "../processor.ts";
+import type { Processor } from "../processor.ts";
 
 /** Answers a POST once per key (flows/answer-once.ts). */
 export async function answerApi(

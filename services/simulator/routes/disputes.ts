@@ -2,21 +2,21 @@
 // not stored.
 
 import { createHash } from "node:crypto";
-import { type IncomingMessage } from "node:http";
-import { type FastifyInstance, type FastifyReply, type FastifyRequest } from "fastify";
+import type { IncomingMessage } from "node:http";
+import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { ApiFailure, badField, notFound } from "../failure.ts";
 import { assertNoOutage, changeIntent } from "../flows/change-intent.ts";
 import { newId } from "../new-id.ts";
-import { type Processor } from "../processor.ts";
+import type { Processor } from "../processor.ts";
 import { acceptDispute, submitEvidence } from "../rules/dispute.ts";
-import { type Change, type Evidence, type Intent, type Refusal } from "../rules/intent.ts";
+import type { Change, Evidence, Intent, Refusal } from "../rules/intent.ts";
 import { findFiles, insertFile } from "../store/evidence-files.ts";
 import { findIntent, intentIdOf } from "../store/intents.ts";
 import { accountOf, answerApi, answerGet } from "./api-request.ts";
 import { Fields } from "./fields.ts";
 import { presentDispute } from "./intent-json.ts";
 import { ownIntent, referenceMax, referenceShape, referencesOf } from "./intents.ts";
-import { type IdPath } from "./test-actions.ts";
+import type { IdPath } from "./test-actions.ts";
 
 const textMax = 20_000;
 const membersMax = 40;

@@ -1,14 +1,14 @@
 // Requests of the card form and the challenge page, whose secret in the body is the only credential; a wrong one looks
 // like an unknown payment. A buyer's browser converts a card to a token, so that the merchant sees only the token.
-import { type FastifyInstance, type FastifyReply } from "fastify";
+import type { FastifyInstance, FastifyReply } from "fastify";
 import { ApiFailure, notFound } from "../failure.ts";
 import { assertNoOutage } from "../flows/change-intent.ts";
 import { challengeOf, createPaymentMethod, passChallenge, payWithCard } from "../flows/pay-intent.ts";
 import { sameSecret } from "../new-id.ts";
-import { type Processor } from "../processor.ts";
+import type { Processor } from "../processor.ts";
 import { lacksName, readCardEntry } from "../rules/card-entry.ts";
 import { currencyExponent } from "../rules/currency-exponent.ts";
-import { type Intent } from "../rules/intent.ts";
+import type { Intent } from "../rules/intent.ts";
 import { findIntent } from "../store/intents.ts";
 import { localeOf } from "../texts/languages.ts";
 import { Fields } from "./fields.ts";

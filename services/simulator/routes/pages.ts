@@ -2,12 +2,12 @@
 import { createHash } from "node:crypto";
 import { readdirSync, readFileSync } from "node:fs";
 import { extname, join } from "node:path";
-import { type FastifyInstance, type FastifyRequest } from "fastify";
+import type { FastifyInstance, FastifyRequest } from "fastify";
 import { notFound } from "../failure.ts";
 import { challengePage, formPage } from "../pages/form-page.ts";
-import { type Page } from "../pages/page.ts";
+import type { Page } from "../pages/page.ts";
 import { receiptPage } from "../pages/receipt-page.ts";
-import { type Processor } from "../processor.ts";
+import type { Processor } from "../processor.ts";
 import { findIntentByReceipt } from "../store/intents.ts";
 import { chooseLanguage, type Language, languages } from "../texts/languages.ts";
 import { Fields } from "./fields.ts";

@@ -1,15 +1,15 @@
 // /test/…: actions at the processor's dashboard and of a buyer, mishaps that the caller did not request, and reads, for
 // tests without a browser. Absent if test controls are off.
-import { type FastifyInstance } from "fastify";
+import type { FastifyInstance } from "fastify";
 import { ApiFailure, badField, notFound } from "../failure.ts";
 import { changeIntent } from "../flows/change-intent.ts";
 import { duplicateIntent } from "../flows/new-intent.ts";
 import { payWithCard } from "../flows/pay-intent.ts";
 import { newId } from "../new-id.ts";
-import { type Processor } from "../processor.ts";
+import type { Processor } from "../processor.ts";
 import { type CardEntry, readCardEntry } from "../rules/card-entry.ts";
 import { moveDispute, openDispute } from "../rules/dispute.ts";
-import { type Change, type Intent, type Refusal } from "../rules/intent.ts";
+import type { Change, Intent, Refusal } from "../rules/intent.ts";
 import { captureMore, changeAmount, endPage, loseIntent, returnDebit } from "../rules/mishap.ts";
 import { cancelIntent, lapseAuthorization } from "../rules/pay-intent.ts";
 import { createRefund, moveRefund } from "../rules/refund.ts";

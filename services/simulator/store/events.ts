@@ -1,6 +1,6 @@
 // Webhooks to be sent. A claim schedules the next attempt after a lease, so that events of a dead sender become due
 // again at the end of the lease or the start of the next sender.
-import { type Db } from "./pool.ts";
+import type { Db } from "./pool.ts";
 
 /** A claimed event, with the reference of its intent. */
 export interface DueEvent {

@@ -1,6 +1,6 @@
 // The first answer to each idempotency key, and the audit of executed API POSTs.
-import { type KeyRow, type OperationRow } from "./intent-writes.ts";
-import { type Db } from "./pool.ts";
+import type { KeyRow, OperationRow } from "./intent-writes.ts";
+import type { Db } from "./pool.ts";
 
 const sweepMax = 5_000; // rows per round, which keeps the delete short
 

@@ -1,7 +1,7 @@
 // Reads intents with their attempts, refunds and disputes in one statement, and refunds as the API shows them.
 // intent-writes.ts writes them.
-import { type Intent, type Refund } from "../rules/intent.ts";
-import { type Db } from "./pool.ts";
+import type { Intent, Refund } from "../rules/intent.ts";
+import type { Db } from "./pool.ts";
 
 const selectSql = `select i.*,
   (select coalesce(json_agg(a order by a.seq), '[]') from attempts a where a.intent_id = i.id) as attempts,

@@ -5,7 +5,7 @@ import { randomBytes } from "node:crypto";
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import pg from "pg";
-import { type Logger } from "pino";
+import type { Logger } from "pino";
 
 export type Db = pg.Pool;
 

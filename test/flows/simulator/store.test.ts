@@ -2,7 +2,7 @@
 
 import { pino } from "pino";
 import * as assert from "uvu/assert";
-import { type Intent } from "../../../services/simulator/rules/intent.ts";
+import type { Intent } from "../../../services/simulator/rules/intent.ts";
 import { returnDebit } from "../../../services/simulator/rules/mishap.ts";
 import { payIntent } from "../../../services/simulator/rules/pay-intent.ts";
 import { createRefund } from "../../../services/simulator/rules/refund.ts";

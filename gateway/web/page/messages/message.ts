@@ -1,6 +1,6 @@
 // A message screen instead of the fields: sign, heading, text, facts and actions.
-import { type PageTexts } from "../../languages.ts";
-import { type CheckoutError, type SessionView } from "../../sdk/contract.ts";
+import type { PageTexts } from "../../languages.ts";
+import type { CheckoutError, SessionView } from "../../sdk/contract.ts";
 import { referenceOf } from "../../session-link.ts";
 import { fillText, makeElement } from "../element.ts";
 import { returnAddress } from "../link.ts";

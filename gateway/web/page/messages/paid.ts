@@ -1,7 +1,7 @@
 // The screen of a paid session: facts, receipt and return link. After a payment in this tab the buyer returns to the
 // shop automatically, unless they choose to stay.
-import { type PageTexts } from "../../languages.ts";
-import { type SessionView } from "../../sdk/contract.ts";
+import type { PageTexts } from "../../languages.ts";
+import type { SessionView } from "../../sdk/contract.ts";
 import { membersOf } from "../../sdk/members.ts";
 import { referenceOf } from "../../session-link.ts";
 import { fillText, makeElement } from "../element.ts";

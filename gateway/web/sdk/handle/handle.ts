@@ -1,11 +1,11 @@
 // A handle of one session on one page: reads it, mounts its surface, pays, and polls it until it ends. Errors are
 // values or events; nothing throws.
 import { type ApiAnswer, type CheckoutApi, checkoutApi } from "../api.ts";
-import { type CheckoutHandle, type ConfirmResult, type CreateOptions, type LoadResult } from "../contract.ts";
-import { type ReadTexts } from "../error-messages.ts";
+import type { CheckoutHandle, ConfirmResult, CreateOptions, LoadResult } from "../contract.ts";
+import type { ReadTexts } from "../error-messages.ts";
 import { createFail, type Fail } from "../failure.ts";
 import { type ReadSession, runningSession } from "../session.ts";
-import { type Wallets } from "../surfaces/surface.ts";
+import type { Wallets } from "../surfaces/surface.ts";
 import { Attempts, endedResult } from "./attempt.ts";
 import { Fields } from "./fields.ts";
 import { HandleStore, watchSession } from "./store.ts";

@@ -2,10 +2,10 @@
 // driver per connector translates between the script and the port.
 
 import { onRefusal, type Refusal, trustedUrl, waitForReport } from "../page-policy.ts";
-import { type ElementRender, type RedirectRender } from "../render.ts";
+import type { ElementRender, RedirectRender } from "../render.ts";
 import { mountFrame } from "./frame.ts";
 import { stripeDriver } from "./stripe-driver.ts";
-import { type ElementDriver, type MountedSurface, type MountSurface, type SurfacePort } from "./surface.ts";
+import type { ElementDriver, MountedSurface, MountSurface, SurfacePort } from "./surface.ts";
 
 export const mountSurface: MountSurface = (container, render, port, settings) => {
   switch (render.kind) {

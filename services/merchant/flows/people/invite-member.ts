@@ -1,12 +1,12 @@
 // Invites an address to a merchant or the installation in ONE transaction under the team's lock. Only the response or
 // the mail contains the link's token; the database stores its keyed hash. A new invitation ends the address's old link.
-import { type MappedTx } from "#platform/database/mapped-database.ts";
+import type { MappedTx } from "#platform/database/mapped-database.ts";
 import { randomToken } from "#platform/secrets/vault.ts";
 import { clockNow } from "#platform/values/clock.ts";
 import { Failure, invalid } from "#platform/values/failure.ts";
 import { newId } from "#platform/values/id.ts";
 import { Environment } from "#proto/merchant/v1/merchant_pb.ts";
-import { type MerchantContext } from "../../context.ts";
+import type { MerchantContext } from "../../context.ts";
 import { brandOf, mailTexts, ownBrand, queueMail } from "../../mail/queue-mail.ts";
 import { type Door, doorOfScope, type OpenDoor } from "../../rules/people/door.ts";
 import { emailViolations, isPlainName, languageOf, normalEmail } from "../../rules/people/person.ts";

@@ -2,17 +2,17 @@
 // transaction. Each mail has a one-click unsubscribe link.
 
 import { createHash } from "node:crypto";
-import { type MappedTx } from "#platform/database/mapped-database.ts";
+import type { MappedTx } from "#platform/database/mapped-database.ts";
 import { clockNow } from "#platform/values/clock.ts";
 import { Environment } from "#proto/merchant/v1/merchant_pb.ts";
-import { type MerchantContext } from "../../context.ts";
-import { type MailContent, type MailTexts, type MatterFacts } from "../../mail/mail-content.ts";
+import type { MerchantContext } from "../../context.ts";
+import type { MailContent, MailTexts, MatterFacts } from "../../mail/mail-content.ts";
 import { brandOf, mailTexts, queueMail } from "../../mail/queue-mail.ts";
 import { unsubscribeToken } from "../../mail/unsubscribe.ts";
-import { type Door } from "../../rules/people/door.ts";
+import type { Door } from "../../rules/people/door.ts";
 import { kindsFor, type NotificationKind } from "../../rules/people/notifications.ts";
 import { findMerchant } from "../../store/merchants.ts";
-import { type SessionRow } from "../../store/people/console-sessions.ts";
+import type { SessionRow } from "../../store/people/console-sessions.ts";
 import { membersOf } from "../../store/people/memberships.ts";
 import { choicesOf } from "../../store/people/notification-choices.ts";
 import { findPersons } from "../../store/people/persons.ts";

@@ -1,10 +1,10 @@
 // Verifies again that the person of a session is present: by passkey, by an authenticator code, or by a fresh sign-in
 // at the identity provider. Sensitive actions need a proof within five minutes.
-import { type MappedTx } from "#platform/database/mapped-database.ts";
-import { type Vault } from "#platform/secrets/vault.ts";
+import type { MappedTx } from "#platform/database/mapped-database.ts";
+import type { Vault } from "#platform/secrets/vault.ts";
 import { clockNow } from "#platform/values/clock.ts";
 import { Failure, invalid } from "#platform/values/failure.ts";
-import { type MerchantContext } from "../../context.ts";
+import type { MerchantContext } from "../../context.ts";
 import { assertionOptions } from "../../passkeys/verify-passkey.ts";
 import { judgeCode } from "../../rules/people/one-time-code.ts";
 import { provedUntil, wrongCodesMax } from "../../rules/people/session.ts";

@@ -1,16 +1,16 @@
 // Creates a payment link. The answer to the form shows it once: an address with the link would end up in logs and in
 // the browser's history. Sending the form again returns the same link.
 import { asFailure } from "#platform/values/failure.ts";
-import { type CreateSessionResponse } from "#proto/checkout/v1/checkout_pb.ts";
+import type { CreateSessionResponse } from "#proto/checkout/v1/checkout_pb.ts";
 import { QueuePaymentLinkResponse_Outcome } from "#proto/merchant/v1/receipts_pb.ts";
 import { type Html, html } from "../../../../html.ts";
 import { languages } from "../../../../web/languages.ts";
-import { type Form } from "../../../http/form.ts";
+import type { Form } from "../../../http/form.ts";
 import { freshKey, onceField, onceOf } from "../../../http/once.ts";
 import { merchantForm, merchantPage } from "../../../routes.ts";
-import { type Answer, type ConsoleContext, type MerchantVisit, type Page } from "../../../session/visit.ts";
+import type { Answer, ConsoleContext, MerchantVisit, Page } from "../../../session/visit.ts";
 import { fill, textsOf } from "../../../texts/texts.ts";
-import { type Problems } from "../../../view/fields.ts";
+import type { Problems } from "../../../view/fields.ts";
 import { qrCode, renderCopyable } from "../../../view/pieces.ts";
 import { unlessAway } from "../../../view/section.ts";
 import { facts } from "../../../view/table.ts";

@@ -1,13 +1,13 @@
 // The form of a payment link, and reading it into an order for checkout or a list of its problems.
 
-import { type MessageInitShape } from "@bufbuild/protobuf";
+import type { MessageInitShape } from "@bufbuild/protobuf";
 import { buyerEmail } from "#platform/values/email.ts";
 import { amountMax, currencyExponent } from "#platform/values/money.ts";
-import { type CreateSessionRequestSchema } from "#proto/checkout/v1/checkout_pb.ts";
+import type { CreateSessionRequestSchema } from "#proto/checkout/v1/checkout_pb.ts";
 import { type Html, html } from "../../../../html.ts";
 import { type Form, isLine, isText } from "../../../http/form.ts";
 import { onceField } from "../../../http/once.ts";
-import { type MerchantVisit } from "../../../session/visit.ts";
+import type { MerchantVisit } from "../../../session/visit.ts";
 import { fill, type Language, textsOf } from "../../../texts/texts.ts";
 import {
   checkField,

@@ -2,13 +2,13 @@
 // outage hides one part only.
 
 import { Environment } from "#proto/merchant/v1/merchant_pb.ts";
-import { type JournalEntry } from "#proto/payments/v1/journal_pb.ts";
-import { type ListedPayment, type Payment } from "#proto/payments/v1/payments_pb.ts";
+import type { JournalEntry } from "#proto/payments/v1/journal_pb.ts";
+import type { ListedPayment, Payment } from "#proto/payments/v1/payments_pb.ts";
 import { type Html, html } from "../../../../html.ts";
 import { presentPayment } from "../../../../json/payment.ts";
 import { idParam } from "../../../http/address.ts";
 import { merchantPage } from "../../../routes.ts";
-import { type ConsoleContext, type MerchantVisit, type Page } from "../../../session/visit.ts";
+import type { ConsoleContext, MerchantVisit, Page } from "../../../session/visit.ts";
 import { cardText, stateOf, translateCode } from "../../../texts/labels.ts";
 import { fill, type Language, textsOf } from "../../../texts/texts.ts";
 import { chip, codeBlock, renderCopyable } from "../../../view/pieces.ts";

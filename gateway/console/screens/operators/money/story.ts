@@ -3,7 +3,7 @@
 import { html, type Html } from "../../../../html.ts";
 import { paramOf, queryOf } from "../../../http/address.ts";
 import { operatorPage, operatorForm } from "../../../routes.ts";
-import { type ConsoleContext, type OperatorVisit, type Page, type Answer } from "../../../session/visit.ts";
+import type { ConsoleContext, OperatorVisit, Page, Answer } from "../../../session/visit.ts";
 import { stateOf, translateCode } from "../../../texts/labels.ts";
 import { fill, pluralText, textsOf } from "../../../texts/texts.ts";
 import {
@@ -19,9 +19,9 @@ import {
 import { chip, paging, renderCopyable, address, onThisPage } from "../../../view/pieces.ts";
 import { facts, table } from "../../../view/table.ts";
 import { count, moment } from "../../../view/values.ts";
-import { type StatementDifference } from "#proto/payments/v1/statement_pb.ts";
+import type { StatementDifference } from "#proto/payments/v1/statement_pb.ts";
 import { dayStart, nextDayStart } from "../../../http/day.ts";
-import { type Form } from "../../../http/form.ts";
+import type { Form } from "../../../http/form.ts";
 import { type Problems, textFields } from "../../../view/fields.ts";
 import { postForm } from "../../../view/forms.ts";
 
