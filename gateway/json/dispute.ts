@@ -2,6 +2,8 @@
 import { type Static, Type } from "typebox";
 import type { DisputeFile, DisputeRecord, Evidence } from "#proto/payments/v1/disputes_pb.ts";
 import type { Dispute } from "#proto/payments/v1/payments_pb.ts";
+import { displayText, notBlank } from "../http/display-text.ts";
+import { strict } from "../operation.ts";
 import {
   amountSchema,
   component,
@@ -13,8 +15,6 @@ import {
   timeText,
 } from "./parts/field.ts";
 import { present } from "./parts/present.ts";
-import { displayText, notBlank } from "../http/display-text.ts";
-import { strict } from "../operation.ts";
 
 // Payments trims texts and refuses empty ones; the pattern documents it.
 const text = (maxLength: number, description: string, example: string) =>

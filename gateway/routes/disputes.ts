@@ -11,10 +11,10 @@ import {
   DisputeItem,
   DisputeOwn,
   disputeStatuses,
+  NewEvidence,
   presentDisputeFile,
   presentDisputeItem,
   presentDisputeOwn,
-  NewEvidence,
   splitEvidence,
 } from "../json/dispute.ts";
 import { enumSchema, idSchema } from "../json/parts/field.ts";

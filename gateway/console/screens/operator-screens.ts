@@ -7,7 +7,7 @@ import { applicationsRoutes } from "./operators/merchants/applications.ts";
 import { merchantRoutes, merchantsRoutes } from "./operators/merchants/merchants.ts";
 import { feesRoutes } from "./operators/money/fees.ts";
 import { operationsRoutes } from "./operators/money/operations.ts";
-import { statementsRoutes, circuitsRoutes, storyRoutes } from "./operators/money/story.ts";
+import { circuitsRoutes, statementsRoutes, storyRoutes } from "./operators/money/story.ts";
 import { suspenseRoutes } from "./operators/money/suspense.ts";
 import { auditRoutes } from "./operators/people/audit.ts";
 import { peopleRoutes } from "./operators/people/people.ts";

@@ -7,10 +7,10 @@ import { announce, guardLeaving, moveTo, page, putMessageFirst } from "./around.
 import { appearanceOf, applyBranding } from "./branding.ts";
 import { fillText, makeElement } from "./element.ts";
 import { type EmailField, emailField, type SaveEmail } from "./email-field.ts";
-import { foot, type PayView, payView } from "./pay-view.ts";
 import { forgetSecret, isPaying, keepReturnUrl, markPaying, readReturnUrl } from "./link.ts";
 import { backLink, failureMessage, type MessageParts, message } from "./messages/message.ts";
 import { paidScreen } from "./messages/paid.ts";
+import { foot, type PayView, payView } from "./pay-view.ts";
 import { merchantElement, orderElement } from "./summary.ts";
 
 const processingSlowMs = 15_000;

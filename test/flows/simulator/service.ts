@@ -1,8 +1,8 @@
 // The simulator with its own database and a receiver of its webhooks, for tests of the simulator alone.
 import { once } from "node:events";
 import { createServer } from "node:http";
-import type { IntentJson } from "../../../services/simulator/routes/intent-json.ts";
 import type { SimulatorOptions } from "../../../services/simulator/config.ts";
+import type { IntentJson } from "../../../services/simulator/routes/intent-json.ts";
 import { type Simulator, startSimulator } from "../../../services/simulator/service.ts";
 import { freshDatabase } from "../../harness/database.ts";
 

@@ -1,16 +1,17 @@
 // Pages of links and of the start address: it redirects to the only merchant or offers a choice. A link in an email ends
 // its kind of email. An invitation is accepted: a new person enters a name and then sets up a sign-in method.
-import { html, type Html } from "../../../html.ts";
+
+import { Failure } from "#platform/values/failure.ts";
+import type { GetInvitationResponse } from "#proto/merchant/v1/people_pb.ts";
+import { type Html, html } from "../../../html.ts";
 import { paramOf, queryOf } from "../../http/address.ts";
 import { unlessRefused } from "../../http/form.ts";
 import { openForm, openPage, personPage } from "../../routes.ts";
 import type { ConsoleContext, Page, PersonVisit, Visit } from "../../session/visit.ts";
 import { translateCode } from "../../texts/labels.ts";
 import { fill, textsOf } from "../../texts/texts.ts";
-import { cardPage } from "../../view/forms.ts";
-import { Failure } from "#platform/values/failure.ts";
-import type { GetInvitationResponse } from "#proto/merchant/v1/people_pb.ts";
 import { renderAlert, textField } from "../../view/fields.ts";
+import { cardPage } from "../../view/forms.ts";
 import { facts } from "../../view/table.ts";
 import { day } from "../../view/values.ts";
 import { browserOf, startSession } from "./sign-in.ts";

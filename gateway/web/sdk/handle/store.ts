@@ -1,8 +1,9 @@
 // State, session and listeners of a handle, and the polling of its session, so the page shows its state without a
 // reload. A listener that throws does not affect others. Only a confirm may report that a payment failed.
+
+import type { ApiAnswer } from "../api.ts";
 import type { Events, HandleState, SessionView } from "../contract.ts";
 import type { Render } from "../render.ts";
-import type { ApiAnswer } from "../api.ts";
 
 type Listener = (data: never) => void;
 

@@ -2,27 +2,27 @@
 // full or in part, or cancels it. A form that is sent several times or from several tabs acts once. Large refunds need
 // fresh proof.
 import type { Payment } from "#proto/payments/v1/payments_pb.ts";
-import { html, type Html } from "../../../../html.ts";
+import { type Html, html } from "../../../../html.ts";
 import { type Form, isText } from "../../../http/form.ts";
 import { onceField, onceOf } from "../../../http/once.ts";
 import { merchantForm, merchantPage } from "../../../routes.ts";
 import { requireProof } from "../../../session/prove.ts";
 import type { Answer, ConsoleContext, MerchantVisit, Page } from "../../../session/visit.ts";
 import { fill, textsOf } from "../../../texts/texts.ts";
-import { hidden, type Problems, problemSummary, textFields, textField } from "../../../view/fields.ts";
+import { hidden, type Problems, problemSummary, textField, textFields } from "../../../view/fields.ts";
 import { postForm } from "../../../view/forms.ts";
 import { facts } from "../../../view/table.ts";
 import { majorUnits, minorUnits, money } from "../../../view/values.ts";
 import {
   keyAfter,
   keyOf,
+  mayCancel,
+  mayCapture,
   type PaymentRefusal,
   paymentOf,
   proofAbove,
   refundableAmount,
   refusedOf,
-  mayCancel,
-  mayCapture,
 } from "./refusal.ts";
 
 const reasonMax = 255;

@@ -1,24 +1,25 @@
 // The list of payments with search, filters, exact totals, keyset pages, and a CSV export of the same list. Saved views
 // keep filters under a name, per person.
+
+import { Failure } from "#platform/values/failure.ts";
+import type { SavedView } from "#proto/merchant/v1/people_pb.ts";
 import type { ListedPayment, ListPaymentsResponse } from "#proto/payments/v1/payments_pb.ts";
 import { type Html, html } from "../../../../html.ts";
 import { queryOf } from "../../../http/address.ts";
-import { merchantPage, merchantForm } from "../../../routes.ts";
+import { formFields } from "../../../http/form.ts";
+import { merchantForm, merchantPage } from "../../../routes.ts";
 import type { ConsoleContext, MerchantVisit, Page } from "../../../session/visit.ts";
 import { cardText } from "../../../texts/labels.ts";
 import { fill, pluralText, textsOf } from "../../../texts/texts.ts";
-import { problemSummary, hidden, textField } from "../../../view/fields.ts";
+import { hidden, problemSummary, textField } from "../../../view/fields.ts";
+import { postForm } from "../../../view/forms.ts";
 import { filterChips, pages } from "../../../view/pieces.ts";
-import { section, renderMissing } from "../../../view/section.ts";
+import { renderMissing, section } from "../../../view/section.ts";
 import { table } from "../../../view/table.ts";
 import { moment, money } from "../../../view/values.ts";
 import { paymentChip } from "../payment/payment.ts";
 import { exportRoutes } from "./export.ts";
 import { filterForm, labelsOf, type PaymentFilters, queryOfFilters, readFilters } from "./filters.ts";
-import { Failure } from "#platform/values/failure.ts";
-import type { SavedView } from "#proto/merchant/v1/people_pb.ts";
-import { formFields } from "../../../http/form.ts";
-import { postForm } from "../../../view/forms.ts";
 
 const pageSize = 50;
 

@@ -1,29 +1,30 @@
 // The history of a payment in time order, by its own id or that of a refund or session; the circuit breakers of
 // processor accounts, as one payments replica sees them; and differences between processors' statements and our ledger.
-import { html, type Html } from "../../../../html.ts";
+
+import type { StatementDifference } from "#proto/payments/v1/statement_pb.ts";
+import { type Html, html } from "../../../../html.ts";
 import { paramOf, queryOf } from "../../../http/address.ts";
-import { operatorPage, operatorForm } from "../../../routes.ts";
-import type { ConsoleContext, OperatorVisit, Page, Answer } from "../../../session/visit.ts";
+import { dayStart, nextDayStart } from "../../../http/day.ts";
+import type { Form } from "../../../http/form.ts";
+import { operatorForm, operatorPage } from "../../../routes.ts";
+import type { Answer, ConsoleContext, OperatorVisit, Page } from "../../../session/visit.ts";
 import { stateOf, translateCode } from "../../../texts/labels.ts";
 import { fill, pluralText, textsOf } from "../../../texts/texts.ts";
+import { type Problems, textFields } from "../../../view/fields.ts";
+import { postForm } from "../../../view/forms.ts";
 import {
   formatEnvironment,
   merchantLink,
-  panel,
   noProblems,
+  panel,
   problemBox,
   renderDetails,
   showRefusal,
   storyLink,
 } from "../../../view/operator-forms.ts";
-import { chip, paging, renderCopyable, address, onThisPage } from "../../../view/pieces.ts";
+import { address, chip, onThisPage, paging, renderCopyable } from "../../../view/pieces.ts";
 import { facts, table } from "../../../view/table.ts";
 import { count, moment } from "../../../view/values.ts";
-import type { StatementDifference } from "#proto/payments/v1/statement_pb.ts";
-import { dayStart, nextDayStart } from "../../../http/day.ts";
-import type { Form } from "../../../http/form.ts";
-import { type Problems, textFields } from "../../../view/fields.ts";
-import { postForm } from "../../../view/forms.ts";
 
 export function storyRoutes(context: ConsoleContext): void {
   operatorPage(context, "/stories/:objectId", "operations.read", (visit) => storyPage(context, visit));
