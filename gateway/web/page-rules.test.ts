@@ -3,7 +3,7 @@ import { currencies, currencyExponent } from "#platform/values/money.ts";
 import { suite } from "../../test/harness/suite.ts";
 import { contrast, readableOn, textOn } from "./branding/contrast.ts";
 import { acceptedLanguages, chooseLanguage, errorTexts, languages } from "./languages.ts";
-import { pageHeaders } from "./page-headers.ts";
+import { pageHeaders, surfaceHosts } from "./page-headers.ts";
 import { translated } from "./sdk/error-code.ts";
 import { exponentOf, moneyOf } from "./sdk/money.ts";
 import { readRender } from "./sdk/render.ts";
