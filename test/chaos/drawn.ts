@@ -1,6 +1,12 @@
 // Which rows of the fault table a run draws, and how often it drew each: a row that is never drawn proves nothing.
-import type { Culprit, FaultRow } from "./fault-row.ts";
-import { type ChaosFault, type FaultName, faultTable, type WalkFault } from "./fault-table.ts";
+import {
+  type ChaosFault,
+  type Culprit,
+  type FaultName,
+  type FaultRow,
+  faultTable,
+  type WalkFault,
+} from "./fault-table.ts";
 
 const rows: readonly FaultRow[] = faultTable;
 
