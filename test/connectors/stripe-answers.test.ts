@@ -5,7 +5,6 @@ import { newId } from "#platform/values/id.ts";
 import { Environment } from "#proto/merchant/v1/merchant_pb.ts";
 import type { ProcessorAnswer } from "../../services/payments/connectors/connector.ts";
 import { type StripeFault, stripeFaults } from "../harness/stripe/stripe-faults.ts";
-import { findMisfits, parseForm } from "../harness/stripe/stripe-form.ts";
 import { suite } from "../harness/suite.ts";
 import { kinds, valueIn } from "./contract.ts";
 import { credentials, type StripeRig, StripeShop, startStripeRig } from "./stripe-rig.ts";
@@ -177,17 +176,6 @@ test("keys of the other environment are rejected by their form, without a call",
   assert.deepEqual(names(Environment.SANDBOX, live), ["secret_key", "publishable_key"]);
   const swapped = { ...credentials, secret_key: credentials.publishable_key };
   assert.deepEqual(names(Environment.SANDBOX, swapped), ["secret_key"]);
-});
-
-test("the fake refuses what the SDK's types do not publish", () => {
-  const wrong = (text: string) => findMisfits(parseForm(text), "PaymentIntents.d.ts", "PaymentIntentCreateParams");
-  assert.deepEqual(wrong("amount=100&currency=eur&capture_method=automatic&metadata[a]=b"), []);
-  assert.deepEqual(wrong("amount=1.5&capture_method=later&colour=red&automatic_payment_methods[on]=true"), [
-    "not an integer: amount",
-    "not one of PaymentIntentCreateParams.CaptureMethod: capture_method",
-    "parameter_unknown: colour",
-    "parameter_unknown: automatic_payment_methods[on]",
-  ]);
 });
 
 test.run();

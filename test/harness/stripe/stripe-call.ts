@@ -1,4 +1,4 @@
-// A request of the stand-in of Stripe's API once its parameters were checked, and what takes it.
+// A request of the stand-in of Stripe's API, and the functions that handle requests.
 import type { StripeAccount } from "./stripe-account.ts";
 import type { FormObject } from "./stripe-form.ts";
 import type { Json } from "./stripe-records.ts";
@@ -10,5 +10,5 @@ export interface Call {
   readonly id: string;
 }
 
-/** Method and path, the SDK's file and type of its parameters, and what is made of a request. */
-export type Route = readonly [pattern: string, file: string, params: string, handler: (call: Call) => Json];
+/** By method and path. */
+export type Routes = Readonly<Record<string, (call: Call) => Json>>;

@@ -1,19 +1,18 @@
 // Disputes and files at the fake Stripe: reading one, files for evidence, sending evidence, closing. Their errors have
 // no code, as at Stripe.
-
-import type { Call, Route } from "./stripe-call.ts";
+import type { Call, Routes } from "./stripe-call.ts";
 import type { FormObject } from "./stripe-form.ts";
 import type { FakeDispute, Json } from "./stripe-records.ts";
 import { refuse } from "./stripe-refusals.ts";
 
 const filesBytesMax = 4_500_000; // of the evidence of one dispute, https://docs.stripe.com/disputes/api
 
-export const disputeRoutes: readonly Route[] = [
-  ["GET /v1/disputes/{id}", "Disputes.d.ts", "DisputeRetrieveParams", (call) => withCharge(call, disputeOf(call))],
-  ["POST /v1/disputes/{id}", "Disputes.d.ts", "DisputeUpdateParams", submitEvidence],
-  ["POST /v1/disputes/{id}/close", "Disputes.d.ts", "DisputeCloseParams", closeDispute],
-  ["POST /v1/files", "Files.d.ts", "FileCreateParams", createFile],
-];
+export const disputeRoutes: Routes = {
+  "GET /v1/disputes/{id}": (call) => withCharge(call, disputeOf(call)),
+  "POST /v1/disputes/{id}": submitEvidence,
+  "POST /v1/disputes/{id}/close": closeDispute,
+  "POST /v1/files": createFile,
+};
 
 function disputeOf({ account, id }: Call): FakeDispute {
   return account.disputes.get(id) ?? refuse(404, { code: "resource_missing" });
