@@ -1,13 +1,10 @@
 // The final comparison of a run: processor = payments = journal = sessions = lists = delivered events = answers that
 // clients got. Waits, within a limit, until no work is pending, and returns each remaining difference.
-
 import { timestampFromMs } from "@bufbuild/protobuf/wkt";
 import { connectPeer } from "#platform/rpc/client.ts";
 import { StatementService } from "#proto/payments/v1/statement_pb.ts";
 import { checkBooks } from "../../deploy/cli/health/journal.ts";
 import { databaseUrlOf } from "../../deploy/local/databases.ts";
-import { statementDifferences } from "../../services/payments/audit/statement.ts";
-import { checkJournal } from "../../services/payments/jobs/check-journal.ts";
 import { eventually } from "../harness/eventually.ts";
 import { answeredDifferences } from "./answer-checks.ts";
 import { disputeDifferences } from "./dispute-answers.ts";
@@ -93,9 +90,6 @@ async function alarms(rig: MoneyRig): Promise<string[]> {
 
 async function allDifferences(rig: MoneyRig, seen: Seen): Promise<string[]> {
   const found: string[] = unsignedDeliveries(rig);
-  await checkJournal(rig.books.payments, (one) =>
-    found.push(`${one.paymentId}: journal: ${one.differences.join("; ")}`),
-  );
   const [ours, theirs, announcements] = [
     await ourPayments(rig),
     await processorTruth(rig),
@@ -125,12 +119,7 @@ async function allDifferences(rig: MoneyRig, seen: Seen): Promise<string[]> {
   }
   for (const id of seen.payments.keys()) if (!ours.has(id)) found.push(`${id}: a client has it, we do not`);
   for (const id of deliveries.keys()) if (!ours.has(id)) found.push(`${id}: a webhook names it, we do not have it`);
-  return [
-    ...found,
-    ...foreignObjects(ours, theirs),
-    ...repeatedOperations(theirs),
-    ...statementMismatches(ours, theirs),
-  ];
+  return [...found, ...foreignObjects(ours, theirs), ...repeatedOperations(theirs)];
 }
 
 const none: ReadonlyMap<string, number> = new Map();
@@ -147,42 +136,6 @@ export function foreignObjects(ours: ReadonlyMap<string, OurPayment>, theirs: Pr
     }
   }
   return [...found, ...[...unknown].map((id) => `${id}: in the processor's statement, not in our books`)];
-}
-
-/** The auditor's comparison of the statement with all that moved money in our books. */
-export function statementMismatches(
-  ours: ReadonlyMap<string, OurPayment>,
-  { intents, statement }: ProcessorTruth,
-): string[] {
-  const all = [...intents.values()].flat();
-  // Unexpected funds were compared with their rows, and what the processor lost with nothing.
-  const own = new Set([...ours.values()].map(({ ref }) => ref));
-  const isBack = ({ wasReturned, captured_amount }: (typeof all)[number]) => wasReturned && captured_amount === 0;
-  const isExcess = ({ captured_amount, amount }: (typeof all)[number]) => captured_amount > amount;
-  const skipped = all.filter((intent) => !own.has(intent.id) || intent.isLost || isBack(intent) || isExcess(intent));
-  const left = new Set(
-    skipped.flatMap((intent) => [intent, ...intent.refunds, ...intent.disputes].map(({ id }) => id)),
-  );
-  const amounts = new Map(all.map((intent) => [intent.id, intent.amount]));
-  const currencies = new Map(all.map((intent) => [intent.id, intent.currency]));
-  const isSame = ({ ref, amount, currency }: OurPayment) =>
-    amounts.get(ref) === amount && currencies.get(ref) === currency;
-  const payments = [...ours.values()].filter((payment) => !left.has(payment.ref) && isSame(payment));
-  const entry = (ref: string, amount: number, status: string) => ({ ref, amount: BigInt(amount), status });
-  const mine = payments.flatMap((payment) => [
-    ...(payment.captured > 0 ? [entry(payment.ref, payment.captured, "")] : []),
-    ...[...payment.refunds, ...payment.disputes]
-      .filter(({ ref }) => ref !== "")
-      .map(({ ref, amount, status }) => entry(ref, amount, status)),
-  ]);
-  const refs = new Set(
-    payments.flatMap(({ ref, refunds, disputes }) => [ref, ...[...refunds, ...disputes].map((one) => one.ref)]),
-  );
-  const theirs = [...statement].filter(([ref]) => refs.has(ref));
-  return statementDifferences(
-    theirs.map(([ref, { amount, status }]) => entry(ref, amount, amounts.has(ref) ? "" : status)),
-    mine,
-  );
 }
 
 /** Each operation took effect once at the processor, and each key belongs to one operation. */
