@@ -53,7 +53,7 @@ const progressEveryMs = 10_000;
 /** On a machine where a part needs long to come back, the schedule waits: where nothing works, nothing is proved. */
 const awayMax = 2;
 /** From so long on every row of the table is drawn, or the run fails. */
-export const longSeconds = 300;
+const longSeconds = 300;
 /**
  * How long the simulator honours keys, also in a short run: only their end proves that what it lost was never made. Not
  * before anything of ours could stay in doubt.

@@ -38,7 +38,7 @@ const settleMsMax = 90_000;
 const progressEvery = 1_000;
 const waitingEveryMs = 20_000;
 /** From this number of operations on, a walk fails unless it drew every row of the table. */
-export const longWalk = 5_000;
+const longWalk = 5_000;
 /**
  * How long the simulator honours keys: in a long walk they end, though not before anything of ours could stay in doubt.
  */
