@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { parse } from "yaml";
 import { membersOf } from "#platform/values/unchecked.ts";
 import { type KubeObject, schemaProblems } from "../harness/files/kube-schema.ts";
-import { ofKind, renderOverlay, renderWith, testRendered, workloads } from "../harness/files/overlays.ts";
+import { objectNamed, ofKind, renderOverlay, renderWith, testRendered, workloads } from "../harness/files/overlays.ts";
 import { suite } from "../harness/suite.ts";
 
 const root = join(import.meta.dirname, "../..");
@@ -13,9 +13,7 @@ const test = suite("backups of the manifests", { timeoutMs: 120_000 });
 const page = readFileSync(join(root, "deploy/runbooks/restore-postgres.md"), "utf8");
 const pluginName = "barman-cloud.cloudnative-pg.io";
 
-// biome-ignore lint/suspicious/noExplicitAny: manifests are data; the schemas have proved their shape.
-const specOf = (objects: readonly KubeObject[], kind: string): any =>
-  objects.find((each) => each.kind === kind && each.metadata.name === "postgres")?.spec ?? assert.fail(`no ${kind}`);
+const specOf = (objects: readonly KubeObject[], kind: string) => objectNamed(objects, kind, "postgres").spec;
 
 testRendered(test, "production archives the log continuously and backs the server up every night, for 30 days", () => {
   const objects = renderOverlay("production");

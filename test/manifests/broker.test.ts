@@ -1,7 +1,6 @@
 // The broker's configuration of the manifests and compose.yaml in a real nats-server, with generated secrets; only
 // paths differ.
 import assert from "node:assert/strict";
-import { execFileSync } from "node:child_process";
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { parseAllDocuments } from "yaml";
@@ -13,23 +12,20 @@ import { freePort } from "../../deploy/local/free-port.ts";
 import { knowsSyncInterval, natsConfig } from "../../deploy/local/nats.ts";
 import { findNatsServer } from "../../deploy/local/nats-binary.ts";
 import { runServer } from "../../deploy/local/process/server-process.ts";
+import { generatedSecrets } from "../harness/files/overlays.ts";
 import { suite } from "../harness/suite.ts";
 import { tempDir } from "../harness/temp-dir.ts";
 
 const root = join(import.meta.dirname, "../..");
 const test = suite("broker of the manifests", { timeoutMs: 60_000 });
-const made = new Map<string, Record<string, string>>();
+let made: ReturnType<typeof generatedSecrets>;
 
 test.before(() => {
-  const databases = "postgres://{service}:{password}@postgres:5432/tollbooth_{service}";
-  const text = execFileSync(process.execPath, ["deploy/cli/main.ts", "secrets", "manifests", databases], {
-    cwd: root,
-    encoding: "utf8",
-  });
-  for (const { metadata, stringData } of JSON.parse(text).items) made.set(metadata.name, stringData);
+  made = generatedSecrets("postgres://{service}:{password}@postgres:5432/tollbooth_{service}");
 });
 
-const secretOf = (name: string) => made.get(name) ?? assert.fail(`the secrets command makes no ${name}`);
+const secretOf = (name: string): Record<string, string> =>
+  made.get(name)?.stringData ?? assert.fail(`the secrets command makes no ${name}`);
 
 /** nats.conf of a component's ConfigMap, in a file of deploy/kubernetes/components. */
 function configOf(path: string): string {

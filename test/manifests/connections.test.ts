@@ -5,7 +5,7 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { sources } from "../../services/services.ts";
 import type { KubeObject } from "../harness/files/kube-schema.ts";
-import { ofKind, renderOverlay, renderWith, testRendered } from "../harness/files/overlays.ts";
+import { objectNamed, ofKind, renderOverlay, renderWith, testRendered } from "../harness/files/overlays.ts";
 import { suite } from "../harness/suite.ts";
 
 const root = join(import.meta.dirname, "../..");
@@ -26,11 +26,6 @@ const ofSimulator = 18;
 
 type Objects = readonly KubeObject[];
 
-// biome-ignore lint/suspicious/noExplicitAny: manifests are data; deploy-manifests.test.ts proves their shape.
-const find = (objects: Objects, kind: string, name: string): any =>
-  objects.find((object) => object.kind === kind && object.metadata.name.replace(/-[bcdfghkmt2-9]{10}$/, "") === name) ??
-  assert.fail(`there is no ${kind} ${name}`);
-
 /**
  * Replicas of a service at its maximum during a rollout: starting ones, and stopping ones that still have connections.
  */
@@ -39,9 +34,13 @@ function replicasAtOnce(objects: Objects, service: string): number {
     ({ kind, metadata }) => ["HorizontalPodAutoscaler", "ScaledObject"].includes(kind) && metadata.name === service,
   );
   const isAlone = objects.some(({ kind, metadata }) => kind === "Deployment" && metadata.name === service);
-  const { replicas, strategy, minReadySeconds, template } = find(objects, "Deployment", isAlone ? service : "one").spec;
+  const { replicas, strategy, minReadySeconds, template } = objectNamed(
+    objects,
+    "Deployment",
+    isAlone ? service : "one",
+  ).spec;
   const most: number = scaled?.spec.maxReplicas ?? scaled?.spec.maxReplicaCount ?? replicas ?? assert.fail(service);
-  const { LAME_DUCK_SECONDS, DRAIN_SECONDS } = find(objects, "ConfigMap", "tollbooth-common").data;
+  const { LAME_DUCK_SECONDS, DRAIN_SECONDS } = objectNamed(objects, "ConfigMap", "tollbooth-common").data;
   const { preStop } = template.spec.containers[0].lifecycle;
   const stopSeconds = preStop.sleep.seconds + Number(LAME_DUCK_SECONDS) + Number(DRAIN_SECONDS);
   // One stops for each that has been ready for minReadySeconds.
@@ -50,7 +49,7 @@ function replicasAtOnce(objects: Objects, service: string): number {
 }
 
 function ofServices(objects: Objects): number {
-  const each = Number(find(objects, "ConfigMap", "tollbooth-services").data.DATABASE_CONNECTIONS);
+  const each = Number(objectNamed(objects, "ConfigMap", "tollbooth-services").data.DATABASE_CONNECTIONS);
   assert.ok(each >= 4);
   const replicas = sources.map((name) => replicasAtOnce(objects, name));
   return each * replicas.reduce((sum, next) => sum + next, 0);
@@ -61,13 +60,13 @@ const ofOthers = Object.values(otherLogins).reduce((sum, next) => sum + next, 0)
 testRendered(test, "production: all replicas at their maximum in a rollout and all other logins fit the server", () => {
   const objects = renderOverlay("production");
   assert.deepEqual(ofKind(objects, "Pooler"), []);
-  const { max_connections } = find(objects, "Cluster", "postgres").spec.postgresql.parameters;
+  const { max_connections } = objectNamed(objects, "Cluster", "postgres").spec.postgresql.parameters;
   fits(ofServices(objects) + ofOthers, Number(max_connections) - superuserReserved);
 });
 
 const fitsOneServer = (overlay: "local" | "small", more: number) => {
   const objects = renderOverlay(overlay);
-  const args: string[] = find(objects, "StatefulSet", "postgres").spec.template.spec.containers[0].args;
+  const args: string[] = objectNamed(objects, "StatefulSet", "postgres").spec.template.spec.containers[0].args;
   const max = args.map((arg) => /^-cmax_connections=(\d+)$/.exec(arg)?.[1]).find(Boolean);
   fits(ofServices(objects) + ofOthers + more, Number(max) - superuserReserved);
 };
@@ -83,13 +82,13 @@ testRendered(
   "with the pooler: the services fit one PgBouncer, and twice the PgBouncers fit the server",
   async () => {
     const objects = await renderWith("overlays/production", ["pooler"]);
-    const { instances, deploymentStrategy, pgbouncer } = find(objects, "Pooler", "postgres-pooler").spec;
+    const { instances, deploymentStrategy, pgbouncer } = objectNamed(objects, "Pooler", "postgres-pooler").spec;
     const { default_pool_size, max_client_conn, reserve_pool_size = "0" } = pgbouncer.parameters;
     fits(ofServices(objects), Number(max_client_conn));
     // A rollout has all new and all old poolers. One more pool is for authentication queries.
     const atOnce = 2 * instances + deploymentStrategy.rollingUpdate.maxSurge;
     const ofPoolers = atOnce * (databases + 1) * (Number(default_pool_size) + Number(reserve_pool_size));
-    const { max_connections } = find(objects, "Cluster", "postgres").spec.postgresql.parameters;
+    const { max_connections } = objectNamed(objects, "Cluster", "postgres").spec.postgresql.parameters;
     fits(ofPoolers + ofOthers, Number(max_connections) - superuserReserved);
   },
 );
@@ -99,7 +98,7 @@ testRendered(
   "the pooler supports transactions, named statements and the startup parameters of our connections",
   async () => {
     const objects = await renderWith("overlays/production", ["pooler"]);
-    const { pgbouncer, cluster, type } = find(objects, "Pooler", "postgres-pooler").spec;
+    const { pgbouncer, cluster, type } = objectNamed(objects, "Pooler", "postgres-pooler").spec;
     assert.deepEqual([pgbouncer.poolMode, cluster.name, type], ["transaction", "postgres", "rw"]);
     const { parameters } = pgbouncer;
     assert.ok(Number(parameters.max_prepared_statements) > 0);
@@ -116,7 +115,7 @@ testRendered(
     assert.ok(ofPooler > limit && ofPooler < limit + 2);
     assert.ok(Number(parameters.query_wait_timeout) < limit);
     assert.equal(parameters.client_tls_sslmode, "require");
-    const { serverAltDNSNames } = find(objects, "Cluster", "postgres").spec.certificates;
+    const { serverAltDNSNames } = objectNamed(objects, "Cluster", "postgres").spec.certificates;
     assert.ok(serverAltDNSNames.includes("postgres-pooler"), "the certificate bears the name that services ask for");
   },
 );

@@ -1,6 +1,5 @@
 // Logins of the manifests' and compose.yaml's PostgreSQL at a real server, with generated secrets; only paths differ.
 import assert from "node:assert/strict";
-import { execFileSync } from "node:child_process";
 import { X509Certificate } from "node:crypto";
 import { chownSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
@@ -8,23 +7,23 @@ import pg from "pg";
 import { parse, parseAllDocuments } from "yaml";
 import { freePort } from "../../deploy/local/free-port.ts";
 import { type PostgresServer, startPostgres } from "../../deploy/local/postgres.ts";
+import { generatedSecrets } from "../harness/files/overlays.ts";
 import { suite } from "../harness/suite.ts";
 import { tempDir } from "../harness/temp-dir.ts";
 
 const root = join(import.meta.dirname, "../..");
 const test = suite("database of the manifests", { timeoutMs: 120_000 });
-const made = new Map<string, Record<string, string>>();
+let made: ReturnType<typeof generatedSecrets>;
 const composed = parse(readFileSync(join(root, "deploy/image/compose.yaml"), "utf8"), { merge: true }).services;
 
 test.before(() => {
   // As in compose.yaml.
   const [, , , services, owners] = composed.secrets.command;
-  const args = ["deploy/cli/main.ts", "secrets", "manifests", services, owners];
-  const text = execFileSync(process.execPath, args, { cwd: root, encoding: "utf8" });
-  for (const { metadata, stringData } of JSON.parse(text).items) made.set(metadata.name, stringData);
+  made = generatedSecrets(services, owners);
 });
 
-const secretOf = (name: string) => made.get(name) ?? assert.fail(`the secrets command makes no ${name}`);
+const secretOf = (name: string): Record<string, string> =>
+  made.get(name)?.stringData ?? assert.fail(`the secrets command makes no ${name}`);
 const password = () => secretOf("postgres").password ?? "";
 
 /** A server's settings and its pg_hba.conf. */

@@ -30,7 +30,9 @@ import { alertRules } from "../harness/files/alert-rules.ts";
 import { type KubeObject, schemaProblems } from "../harness/files/kube-schema.ts";
 import {
   eachOverlay as eachRendered,
+  generatedSecrets,
   hasKubectl,
+  objectNamed,
   ofKind,
   overlays,
   renderOverlay,
@@ -156,7 +158,7 @@ eachOverlay("every deployment is probed, spread, stopped in time, budgeted and s
 
 /** The Service of that name selects the deployment's pods, with a port that they have. */
 function assertServed(objects: readonly KubeObject[], deployment: KubeObject, name: string): void {
-  const service = ofKind(objects, "Service").find(({ metadata }) => metadata.name === name) ?? assert.fail(name);
+  const service = objectNamed(objects, "Service", name);
   assert.deepEqual(service.spec.selector, deployment.spec.selector.matchLabels, name);
   const ports: { name: string }[] = podOf(deployment).containers[0].ports;
   assert.ok(
@@ -284,8 +286,7 @@ for (const overlay of ["small", "staging", "production"] as const) {
     () =>
       inFolder((folder) => {
         const objects = renderOverlay(overlay);
-        const waiting = ofKind(objects, "Deployment").find(({ metadata }) => metadata.name === "operator");
-        assert.ok(waiting);
+        const waiting: KubeObject = objectNamed(objects, "Deployment", "operator");
         const { volumes, containers } = podOf(waiting);
         assert.deepEqual([waiting.spec.replicas, containers[0].args, containers[0].ports], [1, ["idle"], undefined]);
         assert.deepEqual(
@@ -299,8 +300,8 @@ for (const overlay of ["small", "staging", "production"] as const) {
         // The replicas' own addresses, of an existing Service.
         for (const name of ["CHECKOUT_URL", "PAYMENTS_URL", "MERCHANT_URL", "WEBHOOK_URL"]) {
           const { hostname, port } = new URL(env[name] ?? "");
-          const service = ofKind(objects, "Service").find(({ metadata }) => metadata.name === hostname);
-          assert.deepEqual([service?.spec.clusterIP, String(service?.spec.ports[0].port)], ["None", port], name);
+          const { clusterIP, ports } = objectNamed(objects, "Service", hostname).spec;
+          assert.deepEqual([clusterIP, String(ports[0].port)], ["None", port], name);
         }
         const serving = ofKind(objects, "Service").filter(
           ({ spec }) => spec.selector?.["app.kubernetes.io/name"] === "operator",
@@ -360,8 +361,7 @@ testRendered(
   async () => {
     const objects = await renderOverlayWith("production", "operators-console");
     for (const object of objects) assert.deepEqual(await schemaProblems(object), []);
-    const deployment = ofKind(objects, "Deployment").find(({ metadata }) => metadata.name === "operators-console");
-    assert.ok(deployment);
+    const deployment: KubeObject = objectNamed(objects, "Deployment", "operators-console");
     const pod = podOf(deployment);
     assertRestricted(deployment);
     assert.deepEqual(
@@ -393,8 +393,7 @@ testRendered(
     for (const object of objects) assert.deepEqual(await schemaProblems(object), []);
     await inFolder((folder) => {
       const read = (name: string) => {
-        const deployment =
-          ofKind(objects, "Deployment").find(({ metadata }) => metadata.name === name) ?? assert.fail(name);
+        const deployment: KubeObject = objectNamed(objects, "Deployment", name);
         const env = environmentOfContainer(objects, deployment, folder);
         readsAll(name === "merchant" ? "merchant" : "console", env, name);
         return env;
@@ -419,11 +418,8 @@ testRendered(test, "no overlay has the operators' console from the start", () =>
   }
 });
 
-function dataOf(objects: readonly KubeObject[], name: string): Record<string, string> {
-  const hash = /-[bcdfghkmt2-9]{10}$/;
-  const map = ofKind(objects, "ConfigMap").find(({ metadata }) => metadata.name.replace(hash, "") === name);
-  return map?.data ?? assert.fail(`there is no ${name}`);
-}
+const dataOf = (objects: readonly KubeObject[], name: string): Record<string, string> =>
+  objectNamed(objects, "ConfigMap", name).data;
 
 eachOverlay("services and migrate create streams with one replica per server", (objects) => {
   const [servers] = ofKind(objects, "StatefulSet").filter(({ metadata }) => metadata.name === "nats");
@@ -499,8 +495,7 @@ function covers(pattern: string, file: string): boolean {
 }
 
 eachOverlay("migrate grants to roles that services log in as, which own no database", (objects) => {
-  const granted = ofKind(objects, "ConfigMap").find(({ metadata }) => metadata.name.startsWith("tollbooth-migrate"));
-  assert.equal(granted?.data.SERVICE_ROLES, "{service}_service");
+  assert.equal(dataOf(objects, "tollbooth-migrate").SERVICE_ROLES, "{service}_service");
   const roles = sources.map((service) => `${service}_service`);
   for (const cluster of ofKind(objects, "Cluster")) {
     const names = cluster.spec.managed.roles.map((role: { name: string }) => role.name);
@@ -517,9 +512,7 @@ eachOverlay("migrate grants to roles that services log in as, which own no datab
 test("the secrets command creates every Secret of production, with a password per database role", () => {
   const at = "@postgres-rw:5432/tollbooth_{service}?sslmode=verify-full";
   const [services, owners] = [`postgres://{service}_service:{password}${at}`, `postgres://{service}:{password}${at}`];
-  const args = ["deploy/cli/main.ts", "secrets", "manifests", services, owners];
-  const { items } = JSON.parse(execFileSync(process.execPath, args, { cwd: root, encoding: "utf8" }));
-  const made = new Map<string, KubeObject>(items.map((item: KubeObject) => [item.metadata.name, item]));
+  const made = generatedSecrets(services, owners);
   const of = (name: string) => ({ type: made.get(name)?.type, stringData: made.get(name)?.stringData ?? {} });
   const passwords = sources.flatMap((role) => {
     const logins = [
@@ -568,16 +561,12 @@ test("the secrets command creates every Secret of production, with a password pe
 testRendered(test, "the secrets command creates every Secret of overlays without a store", () => {
   const at = "@postgres:5432/tollbooth_{service}?sslmode=verify-full&sslrootcert=/run/secrets/postgres-ca/ca.crt";
   const [services, owners] = [`postgres://{service}_service:{password}${at}`, `postgres://postgres:{password}${at}`];
-  const args = ["deploy/cli/main.ts", "secrets", "manifests", services, owners];
-  const { items } = JSON.parse(execFileSync(process.execPath, args, { cwd: root, encoding: "utf8" }));
-  const keys = new Map<unknown, string[]>(
-    items.map((item: KubeObject) => [item.metadata.name, Object.keys(item.stringData)]),
-  );
+  const made = generatedSecrets(services, owners);
   const pods = [...workloads(renderOverlay("local")), ...workloads(renderOverlay("small"))];
   const missing = pods.flatMap((workload) =>
     secretsOf(podOf(workload).volumes).filter(({ secretName, items: picked = [] }) => {
-      const has = keys.get(secretName);
-      return !has || picked.some(({ key }) => !has.includes(key));
+      const has = made.get(secretName)?.stringData;
+      return !has || picked.some(({ key }) => !(key in has));
     }),
   );
   assert.deepEqual(missing, []);

@@ -1,7 +1,6 @@
 // PostgreSQL's settings in the manifests fit its container: caches and connections its memory, the log its volume.
 import assert from "node:assert/strict";
-import type { KubeObject } from "../harness/files/kube-schema.ts";
-import { renderOverlay, testRendered } from "../harness/files/overlays.ts";
+import { objectNamed, renderOverlay, testRendered } from "../harness/files/overlays.ts";
 import { suite } from "../harness/suite.ts";
 
 const test = suite("memory and log of the manifests", { timeoutMs: 120_000 });
@@ -18,13 +17,13 @@ interface Server {
 
 const servers: Readonly<Record<string, () => Server>> = {
   "components/cloudnative-pg": () => {
-    const { spec } = find(renderOverlay("production"), "Cluster");
+    const { spec } = objectNamed(renderOverlay("production"), "Cluster", "postgres");
     const volume = bytesOf(spec.walStorage.size);
     const memory = bytesOf(spec.resources.limits.memory);
     return { settings: spec.postgresql.parameters, memory, volume, shareOfLog: 0.8 };
   },
   "components/postgres": () => {
-    const { spec } = find(renderOverlay("local"), "StatefulSet");
+    const { spec } = objectNamed(renderOverlay("local"), "StatefulSet", "postgres");
     const [container] = spec.template.spec.containers;
     const args: string[] = container.args;
     const settings = Object.fromEntries(args.map((arg) => arg.replace(/^-c/, "").split("=", 2)));
@@ -64,11 +63,6 @@ for (const [name, serverOf] of Object.entries(servers)) {
       assert.ok(most <= shareOfLog * volume, `${most / 2 ** 30} GiB for ${shareOfLog} of ${volume / 2 ** 30}`);
     },
   );
-}
-
-// biome-ignore lint/suspicious/noExplicitAny: manifests are data; deploy-manifests.test.ts proves their shape.
-function find(objects: readonly KubeObject[], kind: string): any {
-  return objects.find((each) => each.kind === kind && each.metadata.name === "postgres") ?? assert.fail(kind);
 }
 
 /** Sizes of Kubernetes and PostgreSQL, such as `8Gi` and `256MB`; PostgreSQL's units are powers of 1024 too. */

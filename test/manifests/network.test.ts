@@ -35,40 +35,24 @@ const base = `
   migrate   > ${names}
   stranger  > ${names}
 `;
-const nats = `
-  gateway   > nats:4222
-  checkout  > nats:4222
-  payments  > nats:4222
-  merchant  > nats:4222
-  webhook   > nats:4222
-  migrate   > nats:4222
+const services = "checkout payments merchant webhook";
+/** Rows of several callers with the same targets. */
+const rowsOf = (names: string, targets: string) =>
+  names
+    .split(" ")
+    .map((name) => `${name} > ${targets}`)
+    .join("\n");
+
+const natsOutside = (cidr: string) => rowsOf(`gateway ${services} migrate`, `${cidr}:4222`);
+const nats = `${rowsOf(`gateway ${services} migrate`, "nats:4222")}
   nats      > ${names}
-`;
-const natsOutside = (cidr: string) => `
-  gateway   > ${cidr}:4222
-  checkout  > ${cidr}:4222
-  payments  > ${cidr}:4222
-  merchant  > ${cidr}:4222
-  webhook   > ${cidr}:4222
-  migrate   > ${cidr}:4222
 `;
 const natsR3 = `${nats}
   nats      > nats:6222
 `;
-const postgres = `
-  checkout  > postgres:5432
-  payments  > postgres:5432
-  merchant  > postgres:5432
-  webhook   > postgres:5432
-  migrate   > postgres:5432
+const postgresOutside = (cidr: string) => rowsOf(`${services} migrate`, `${cidr}:5432`);
+const postgres = `${rowsOf(`${services} migrate`, "postgres:5432")}
   postgres  > ${names}
-`;
-const postgresOutside = (cidr: string) => `
-  checkout  > ${cidr}:5432
-  payments  > ${cidr}:5432
-  merchant  > ${cidr}:5432
-  webhook   > ${cidr}:5432
-  migrate   > ${cidr}:5432
 `;
 // The instance manager uses the Kubernetes API, and backups go to the object store, at addresses of the cluster.
 const cloudNativePg = `${postgres}
@@ -76,13 +60,7 @@ const cloudNativePg = `${postgres}
   cnpg-system > postgres:5432 postgres:8000
 `;
 // PgBouncer's pods have the cluster's label and thus its rules; services can still reach the server, to migrate.
-const pooler = `
-  checkout    > postgres-pooler:5432
-  payments    > postgres-pooler:5432
-  merchant    > postgres-pooler:5432
-  webhook     > postgres-pooler:5432
-  migrate     > postgres-pooler:5432
-  postgres    > postgres-pooler:5432
+const pooler = `${rowsOf(`${services} migrate postgres`, "postgres-pooler:5432")}
   postgres-pooler > postgres:5432 postgres-pooler:5432 anywhere:443 anywhere:6443 ${names}
   cnpg-system > postgres-pooler:5432 postgres-pooler:8000
   monitoring  > postgres-pooler:9187 postgres-pooler:9127
@@ -100,27 +78,16 @@ const monitoring = `
 const monitoringServers = `
   monitoring > postgres:9187 postgres:9127
 `;
-const tracing = `
-  gateway   > observability:4318
-  console   > observability:4318
-  checkout  > observability:4318
-  payments  > observability:4318
-  merchant  > observability:4318
-  webhook   > observability:4318
-`;
+const processes = `gateway console ${services}`;
+const tracing = rowsOf(processes, "observability:4318");
 // The proxies' own port along the calls of the picture; control plane: identity 8080, destinations 8086, policies 8090.
-const linkerd = `
+const controlPlane = [8080, 8086, 8090].map((port) => `linkerd.io/is-control-plane:${port}`).join(" ");
+const linkerd = `${rowsOf(processes, controlPlane)}
   gateway   > checkout:4143 payments:4143 merchant:4143 webhook:4143
   console   > checkout:4143 payments:4143 merchant:4143 webhook:4143
   checkout  > merchant:4143 payments:4143
   payments  > merchant:4143
   webhook   > checkout:4143 payments:4143
-  gateway   > linkerd.io/is-control-plane:8080 linkerd.io/is-control-plane:8086 linkerd.io/is-control-plane:8090
-  console   > linkerd.io/is-control-plane:8080 linkerd.io/is-control-plane:8086 linkerd.io/is-control-plane:8090
-  checkout  > linkerd.io/is-control-plane:8080 linkerd.io/is-control-plane:8086 linkerd.io/is-control-plane:8090
-  payments  > linkerd.io/is-control-plane:8080 linkerd.io/is-control-plane:8086 linkerd.io/is-control-plane:8090
-  merchant  > linkerd.io/is-control-plane:8080 linkerd.io/is-control-plane:8086 linkerd.io/is-control-plane:8090
-  webhook   > linkerd.io/is-control-plane:8080 linkerd.io/is-control-plane:8086 linkerd.io/is-control-plane:8090
 `;
 // The pod for operators' commands calls the services and accepts no calls.
 const operator = `
@@ -128,14 +95,14 @@ const operator = `
 `;
 const operatorInMesh = `
   operator  > checkout:4143 payments:4143 merchant:4143 webhook:4143
-  operator  > linkerd.io/is-control-plane:8080 linkerd.io/is-control-plane:8086 linkerd.io/is-control-plane:8090
+  operator  > ${controlPlane}
 `;
 // Operators reach it through a Gateway of the company's own network; it calls as an operator.
 const operatorsConsole = `
   gateway-system    > operators-console:8080
   operators-console > checkout:8080 payments:8080 merchant:8080 webhook:8080 ${names}
   operators-console > checkout:4143 payments:4143 merchant:4143 webhook:4143
-  operators-console > linkerd.io/is-control-plane:8080 linkerd.io/is-control-plane:8086 linkerd.io/is-control-plane:8090
+  operators-console > ${controlPlane}
   operators-console > observability:4318
   monitoring        > operators-console:9090
 `;

@@ -108,3 +108,19 @@ export const ofKind = (objects: readonly KubeObject[], ...kinds: string[]) =>
 
 /** Objects that run pods. */
 export const workloads = (objects: readonly KubeObject[]) => ofKind(objects, "Deployment", "StatefulSet", "Job");
+
+/** The object of a kind and name, without kustomize's hash of its content. */
+// biome-ignore lint/suspicious/noExplicitAny: manifests are data; the schemas have proved their shape.
+export function objectNamed(objects: readonly KubeObject[], kind: string, name: string): any {
+  const hash = /-[bcdfghkmt2-9]{10}$/;
+  const found = objects.find((each) => each.kind === kind && each.metadata.name.replace(hash, "") === name);
+  if (!found) throw new Error(`there is no ${kind} ${name}`);
+  return found;
+}
+
+/** The Secrets that the command makes, by name. @param urls of the databases: as services use them, and as owners do */
+export function generatedSecrets(...urls: readonly string[]): ReadonlyMap<string, KubeObject> {
+  const args = ["deploy/cli/main.ts", "secrets", "manifests", ...urls];
+  const { items } = JSON.parse(execFileSync(process.execPath, args, { cwd: root, encoding: "utf8" }));
+  return new Map(items.map((item: KubeObject) => [item.metadata.name, item]));
+}
