@@ -11,7 +11,8 @@ export interface Drill {
   readonly alerts: readonly string[];
   /** The failure, in a few words. */
   readonly about: string;
-  begin(rig: AlarmRig): Promise<End>;
+  /** @returns undefined: it needs no end. */
+  begin(rig: AlarmRig): Promise<End | undefined>;
 }
 
 /** The result, in seconds since the failure began and since it ended. */
@@ -34,7 +35,7 @@ export async function runDrill(rig: AlarmRig, { alerts, begin }: Drill): Promise
   try {
     for (const alert of alerts) rang.set(alert, await waitForAlert(rig, alert).then(() => secondsSince(beganAt)));
   } finally {
-    await end();
+    await end?.();
   }
   const mendedAt = performance.now();
   const ringings: Ringing[] = [];
@@ -45,11 +46,11 @@ export async function runDrill(rig: AlarmRig, { alerts, begin }: Drill): Promise
   return ringings;
 }
 
-export async function waitForAlert({ prometheus }: AlarmRig, alert: string): Promise<void> {
+async function waitForAlert({ prometheus }: AlarmRig, alert: string): Promise<void> {
   await eventually(`${alert} to ring`, async () => (await prometheus.firing()).has(alert), { limitMs, everyMs });
 }
 
-export async function waitForAlertEnd({ prometheus }: AlarmRig, alert: string): Promise<void> {
+async function waitForAlertEnd({ prometheus }: AlarmRig, alert: string): Promise<void> {
   await eventually(`${alert} to end`, async () => !(await prometheus.firing()).has(alert), { limitMs, everyMs });
 }
 
@@ -64,8 +65,8 @@ async function isSilent({ prometheus }: AlarmRig, alert: string): Promise<void> 
 
 const secondsSince = (at: number) => (performance.now() - at) / 1_000;
 
-/** Runs the work in a loop, ignoring its outcome. @returns stops after the current round */
-export function keepDoing(work: () => Promise<unknown>, workers = 1): End {
+/** Runs the work in a loop, ignoring its outcome. @param then follows the last round. @returns stops after the current round */
+export function keepDoing(work: () => Promise<unknown>, workers = 1, then: () => unknown = () => {}): End {
   let isOver = false;
   const one = async () => {
     while (!isOver) {
@@ -78,5 +79,12 @@ export function keepDoing(work: () => Promise<unknown>, workers = 1): End {
   return async () => {
     isOver = true;
     await all;
+    await then();
   };
+}
+
+/** A table that is missing until the end. */
+export async function tableGone({ sql }: Pick<AlarmRig, "sql">, service: string, table: string): Promise<End> {
+  await sql(service, `alter table ${table} rename to ${table}_gone`);
+  return () => sql(service, `alter table ${table}_gone rename to ${table}`);
 }

@@ -5,7 +5,7 @@ import { connectBroker, streamManager } from "#platform/events/connection.ts";
 import { Outbox } from "#platform/events/outbox.ts";
 import { nkeyFile } from "#platform/secrets/nkey.ts";
 import { Environment } from "#proto/merchant/v1/merchant_pb.ts";
-import type { Drill } from "./drill.ts";
+import { type Drill, tableGone } from "./drill.ts";
 import { type AlarmRig, order } from "./rig.ts";
 
 /** Over the threshold of TollboothConsumerLag. */
@@ -61,9 +61,9 @@ export const eventDrills: readonly Drill[] = [
     about: "the table that events become deliveries in is gone",
     begin: async ({ sql, paid, listen }) => {
       await listen();
-      await sql("webhook", "alter table delivery_queue rename to delivery_queue_gone");
+      const end = await tableGone({ sql }, "webhook", "delivery_queue");
       await paid();
-      return () => sql("webhook", "alter table delivery_queue_gone rename to delivery_queue");
+      return end;
     },
   },
   {
@@ -71,7 +71,7 @@ export const eventDrills: readonly Drill[] = [
     about: "payments announces an event whose status is malformed",
     begin: async (rig) => {
       await announce(rig, { type: "payment.succeeded", status: "Not a status", count: 1 });
-      return async () => {};
+      return undefined;
     },
   },
   {
@@ -119,7 +119,7 @@ export const clusterDrills: readonly Drill[] = [
 ];
 
 /** Where the stack's own broker keeps its streams. @param ca the file of the stack's authority */
-export function storeOf(ca: string): string {
+function storeOf(ca: string): string {
   return join(dirname(dirname(ca)), "nats", "jetstream");
 }
 

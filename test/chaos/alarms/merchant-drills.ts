@@ -14,11 +14,7 @@ export const webhookDrills: readonly Drill[] = [
     begin: async ({ listen, paid, receiver }) => {
       await listen();
       receiver.answer({ status: 500 });
-      const end = keepDoing(paid);
-      return async () => {
-        await end();
-        receiver.answer({ status: 200 });
-      };
+      return keepDoing(paid, 1, () => receiver.answer({ status: 200 }));
     },
   },
   {
@@ -27,11 +23,7 @@ export const webhookDrills: readonly Drill[] = [
     begin: async ({ listen, paid, receiver }) => {
       await listen();
       receiver.answer({ status: 200, delayMs: 8_000 });
-      const end = keepDoing(paid);
-      return async () => {
-        await end();
-        receiver.answer({ status: 200 });
-      };
+      return keepDoing(paid, 1, () => receiver.answer({ status: 200 }));
     },
   },
   {
@@ -58,7 +50,7 @@ export const keyDrills: readonly Drill[] = [
       const body = { name: "limited", allowed_ips: ["203.0.113.7"] };
       const limited = (await merchant.api.post(`${me}/api-keys`, body)).expect(201).text("api_key");
       (await merchantApi(stack.gateway, limited).get(me, from("192.0.2.1"))).expect(403);
-      return async () => {};
+      return undefined;
     },
   },
   {
@@ -67,7 +59,7 @@ export const keyDrills: readonly Drill[] = [
     begin: async ({ running: { stack } }) => {
       const merchant = await freshMerchant(stack);
       for (let i = 0; i < 11; i++) (await merchant.api.post(`${me}/api-keys`, { name: `till ${i}` })).expect(201);
-      return async () => {};
+      return undefined;
     },
   },
   {
@@ -76,7 +68,7 @@ export const keyDrills: readonly Drill[] = [
     begin: async ({ running: { stack } }) => {
       const merchant = await freshMerchant(stack, { environment: Environment.LIVE });
       for (const address of ["203.0.113.7", "2001:db8:7::1"]) (await merchant.api.get(me, from(address))).expect(200);
-      return async () => {};
+      return undefined;
     },
   },
 ];
@@ -98,12 +90,15 @@ export const auditDrills: readonly Drill[] = [
            end $$`,
         );
       await change("_", "~");
-      const end = keepPassing(sql);
-      return async () => {
-        await end();
+      // One pass over the audit log after the other, instead of one a day.
+      const pass = async () => {
+        await sql("merchant", `${passDue} where due_at > now() + interval '1 hour'`);
+        await new Promise((resolve) => setTimeout(resolve, 500));
+      };
+      return keepDoing(pass, 1, async () => {
         await change("~", "_");
         await sql("merchant", passDue);
-      };
+      });
     },
   },
   {
@@ -119,14 +114,6 @@ export const auditDrills: readonly Drill[] = [
     },
   },
 ];
-
-/** One pass over the audit log after the other, instead of one a day. */
-function keepPassing(sql: (service: string, text: string) => Promise<unknown>): () => Promise<unknown> {
-  return keepDoing(async () => {
-    await sql("merchant", `${passDue} where due_at > now() + interval '1 hour'`);
-    await new Promise((resolve) => setTimeout(resolve, 500));
-  });
-}
 
 const setAge = "update encryption_counts set first_used_at = first_used_at";
 

@@ -77,11 +77,7 @@ export const moneyDrills: readonly Drill[] = [
     about: "every third question to the processor is answered 500",
     begin: async (rig) => {
       const end = await fault(rig, { target: "api.*", kind: "error_before", probability: 0.3 });
-      const stop = keepDoing(() => rig.shop.post("/v1/checkout-sessions", order));
-      return async () => {
-        await stop();
-        await end();
-      };
+      return keepDoing(() => rig.shop.post("/v1/checkout-sessions", order), 1, end);
     },
   },
   {
@@ -89,11 +85,7 @@ export const moneyDrills: readonly Drill[] = [
     about: "the processor answers 500 to everything",
     begin: async (rig) => {
       const end = await fault(rig, { target: "api.*", kind: "error_before" });
-      const stop = keepDoing(() => rig.shop.post("/v1/checkout-sessions", order));
-      return async () => {
-        await stop();
-        await end();
-      };
+      return keepDoing(() => rig.shop.post("/v1/checkout-sessions", order), 1, end);
     },
   },
   {

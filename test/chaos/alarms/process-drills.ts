@@ -1,11 +1,11 @@
-// Drills of processes: their jobs, clocks, connections, event loops, and who calls them.
+// Drills of processes: their jobs, clocks, connections, event loops, their callers, and public errors.
 import assert from "node:assert/strict";
 import { setTimeout as pause } from "node:timers/promises";
 import { connectPeer } from "#platform/rpc/client.ts";
 import { PaymentsService } from "#proto/payments/v1/payments_pb.ts";
 import { api } from "../../harness/api.ts";
-import { type Drill, keepDoing } from "./drill.ts";
-import type { AlarmRig } from "./rig.ts";
+import { type Drill, keepDoing, tableGone } from "./drill.ts";
+import { type AlarmRig, order } from "./rig.ts";
 
 export const processDrills: readonly Drill[] = [
   {
@@ -37,10 +37,7 @@ export const processDrills: readonly Drill[] = [
   {
     alerts: ["TollboothJobLate"],
     about: "the table with the position in the processor's event list is dropped",
-    begin: async ({ sql }) => {
-      await sql("payments", "alter table event_cursors rename to event_cursors_gone");
-      return () => sql("payments", "alter table event_cursors_gone rename to event_cursors");
-    },
+    begin: (rig) => tableGone(rig, "payments", "event_cursors"),
   },
   {
     alerts: ["TollboothJobHangs"],
@@ -52,10 +49,10 @@ export const processDrills: readonly Drill[] = [
     about: "a table of payments is gone, and a merchant asks for refunds",
     begin: async ({ sql, shop, paid }) => {
       const id = await paid();
-      await sql("payments", "alter table refunds rename to refunds_gone");
+      const end = await tableGone({ sql }, "payments", "refunds");
       await shop.get(`/v1/payments/${id}`);
       await shop.post(`/v1/payments/${id}/refunds`, { amount: 50 });
-      return () => sql("payments", "alter table refunds_gone rename to refunds");
+      return end;
     },
   },
   {
@@ -97,16 +94,49 @@ export const processDrills: readonly Drill[] = [
     about: "merchant is away for more requests than a gateway keeps",
     begin: async ({ running }) => {
       await running.halt("merchant");
-      const end = keepDoing(() => api(running.stack.gateway).get("/v1/payments"), 32);
+      return keepDoing(
+        () => api(running.stack.gateway).get("/v1/payments"),
+        32,
+        () => running.resume("merchant"),
+      );
+    },
+  },
+];
+
+/** Drills of faults that buyers and merchants' backends see. */
+export const publicDrills: readonly Drill[] = [
+  {
+    alerts: ["TollboothPublicErrors", "TollboothPublicErrorsSlowly"],
+    about: "checkout is away while merchants make sessions",
+    begin: async ({ running, shop }) => {
+      await running.halt("checkout");
+      return keepDoing(
+        () => shop.post("/v1/checkout-sessions", order),
+        1,
+        async () => {
+          await running.resume("checkout");
+          // The alert is about the share of errors, which needs other responses.
+          await shop.get("/v1/merchants/me");
+        },
+      );
+    },
+  },
+  {
+    alerts: ["TollboothCheckoutSlow", "TollboothCheckoutSlowly"],
+    about: "the processor takes six seconds to make an intent",
+    begin: async ({ processor, shop }) => {
+      const fault = { target: "api.intents.create", kind: "delay", ms: 6_000 };
+      (await processor.put("/test/faults", fault)).expect(201);
+      const end = keepDoing(() => shop.post("/v1/checkout-sessions", order), 4);
       return async () => {
+        (await processor.delete("/test/faults")).expect(204);
         await end();
-        await running.resume("merchant");
       };
     },
   },
 ];
 
-/** @returns gives the table back */
+/** @returns ends the lock */
 async function locked({ client }: AlarmRig, service: string, table: string): Promise<() => Promise<unknown>> {
   const holder = await client(service);
   await holder.query("begin");

@@ -4,8 +4,7 @@ import type { Drill } from "./drill.ts";
 import { clusterDrills, eventDrills } from "./event-drills.ts";
 import { auditDrills, encryptionDrills, keyDrills, webhookDrills } from "./merchant-drills.ts";
 import { moneyDrills } from "./money-drills.ts";
-import { processDrills } from "./process-drills.ts";
-import { publicDrills } from "./public-drills.ts";
+import { processDrills, publicDrills } from "./process-drills.ts";
 
 const all = [
   ...publicDrills,
@@ -19,7 +18,7 @@ const all = [
 ];
 
 /** The drill of an alert; those of a cluster have a rig of their own. */
-export function drillOf(alert: string): Drill {
+function drillOf(alert: string): Drill {
   const drill = [...all, ...clusterDrills].find(({ alerts }) => alerts.includes(alert));
   if (!drill) throw new Error(`${alert} has no drill`);
   return drill;
