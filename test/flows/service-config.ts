@@ -1,6 +1,5 @@
 // Settings for a service inside a flow test: a fresh database, its own namespace on the run's NATS, new keys and token.
 // Also a listener for announced events, and the check of a refusal.
-import { randomBytes } from "node:crypto";
 import { EventBus } from "#platform/events/event-bus.ts";
 import { createLog } from "#platform/telemetry/log.ts";
 import { Failure } from "#platform/values/failure.ts";
@@ -9,26 +8,11 @@ import { ensureStreams } from "../../deploy/cli/setup/ensure-streams.ts";
 import type { Source } from "../../services/services.ts";
 import { freshDatabase } from "../harness/database.ts";
 import { eventually } from "../harness/eventually.ts";
-import { infra } from "../harness/infra.ts";
-import { brokerOfTests, type CommonSettings, oneToken } from "../harness/payments/money-services.ts";
+import { type CommonSettings, commonSettings } from "../harness/payments/money-services.ts";
 
 /** Settings common to all services. */
 export async function serviceConfig(service: Source): Promise<CommonSettings & { DATABASE_URL: string }> {
-  const { natsUrl } = await infra();
-  const namespace = `t${randomBytes(6).toString("hex")}`;
-  await ensureStreams({ broker: { url: natsUrl }, namespace });
-  return {
-    PORT: 0,
-    HOST: "127.0.0.1",
-    LOG_LEVEL: "error",
-    ...brokerOfTests(natsUrl),
-    NATS_NAMESPACE: namespace,
-    DATABASE_CONNECTIONS: 4,
-    ...oneToken(randomBytes(16).toString("hex")),
-    DATABASE_URL: (await freshDatabase(service)).serviceUrl,
-    ENCRYPTION_KEYS: new Map([["k1", randomBytes(32)]]),
-    HASH_KEY: new Map([["", randomBytes(32)]]),
-  };
+  return { ...(await commonSettings()), DATABASE_URL: (await freshDatabase(service)).serviceUrl };
 }
 
 /** Events of a service since the listener started. */

@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { randomBytes } from "node:crypto";
 import type { Client } from "@connectrpc/connect";
 import { connectPeer, type Peer } from "#platform/rpc/client.ts";
-import { fixedToken, type OwnToken, type TrustedCallers, trustingOnly } from "#platform/secrets/callers.ts";
+import { fixedToken, trustingOnly } from "#platform/secrets/callers.ts";
 import { ConnectorService, Environment, MerchantService } from "#proto/merchant/v1/merchant_pb.ts";
 import { DisputeService } from "#proto/payments/v1/disputes_pb.ts";
 import { PaymentsService } from "#proto/payments/v1/payments_pb.ts";
@@ -46,50 +46,37 @@ export interface MoneyServices {
   stop(): Promise<void>;
 }
 
-export interface CommonSettings {
-  readonly PORT: 0;
-  readonly HOST: string;
-  readonly LOG_LEVEL: "error";
-  readonly NATS_URL: string;
-  readonly NATS_NKEY_FILE: undefined;
-  readonly NATS_CA_FILE: undefined;
-  readonly NATS_REPLICAS: number;
-  readonly NATS_STREAM_GIB: number;
-  readonly EVENT_ACK_WAIT_SECONDS: number;
-  readonly EVENT_KEYS_FILE: undefined;
-  readonly NATS_NAMESPACE: string;
-  readonly DATABASE_CONNECTIONS: number;
-  /** Accepted for every caller; for the test's own calls. */
-  readonly RPC_TOKEN: string;
-  readonly RPC_TOKEN_FILE: OwnToken;
-  readonly RPC_CALLERS_FILE: TrustedCallers;
-  readonly ENCRYPTION_KEYS: ReadonlyMap<string, Buffer>;
-  readonly HASH_KEY: ReadonlyMap<string, Buffer>;
-}
-
 const key = () => randomBytes(32);
 
 /** The run's broker, which lets anybody do anything; broker-identities.test.ts proves what one with logins refuses. */
-export function brokerOfTests(
-  url: string,
-): Pick<
-  CommonSettings,
-  | "NATS_URL"
-  | "NATS_NKEY_FILE"
-  | "NATS_CA_FILE"
-  | "NATS_REPLICAS"
-  | "NATS_STREAM_GIB"
-  | "EVENT_ACK_WAIT_SECONDS"
-  | "EVENT_KEYS_FILE"
-> {
+export function brokerOfTests(url: string) {
   const anonymous = { NATS_NKEY_FILE: undefined, NATS_CA_FILE: undefined, EVENT_KEYS_FILE: undefined };
   return { NATS_URL: url, NATS_REPLICAS: 1, NATS_STREAM_GIB: 4, EVENT_ACK_WAIT_SECONDS: 10, ...anonymous };
 }
 
 /** Settings of services that accept one token for all callers. */
-export function oneToken(token: string): Pick<CommonSettings, "RPC_TOKEN" | "RPC_TOKEN_FILE" | "RPC_CALLERS_FILE"> {
+export function oneToken(token: string) {
   return { RPC_TOKEN: token, RPC_TOKEN_FILE: fixedToken(token), RPC_CALLERS_FILE: trustingOnly(token) };
 }
+
+/** Settings that a test's services share: a namespace of its own on the run's NATS, new keys and a token. */
+export async function commonSettings() {
+  const { natsUrl } = await infra();
+  const namespace = `t${randomBytes(6).toString("hex")}`;
+  await ensureStreams({ broker: { url: natsUrl }, namespace });
+  return {
+    PORT: 0 as const,
+    HOST: "127.0.0.1",
+    LOG_LEVEL: "error" as const,
+    ...brokerOfTests(natsUrl),
+    NATS_NAMESPACE: namespace,
+    DATABASE_CONNECTIONS: 4,
+    ...oneToken(key().toString("hex")),
+    ENCRYPTION_KEYS: new Map([["k1", key()]]),
+    HASH_KEY: new Map([["", key()]]),
+  };
+}
+export type CommonSettings = Awaited<ReturnType<typeof commonSettings>>;
 
 export interface MoneyOptions {
   readonly circuitWindowCalls?: number;
@@ -112,29 +99,16 @@ export interface MoneyOptions {
  * by default as in production. Seconds.
  */
 export async function startMoneyServices(options: MoneyOptions = {}): Promise<MoneyServices> {
-  const { natsUrl } = await infra();
-  const namespace = `t${randomBytes(4).toString("hex")}`;
-  await ensureStreams({ broker: { url: natsUrl }, namespace });
+  const common = await commonSettings();
+  const { RPC_TOKEN: token } = common;
   const [merchantDb, paymentsDb, simulatorDb, nowhere] = await Promise.all([
     freshDatabase("merchant"),
     freshDatabase("payments"),
     freshDatabase(),
     freePort(),
   ]);
-  const token = key().toString("hex");
   const secretKey = `sim_sk_${key().toString("hex")}`;
   const webhookSecret = key().toString("hex");
-  const common: CommonSettings = {
-    PORT: 0,
-    HOST: "127.0.0.1",
-    LOG_LEVEL: "error",
-    ...brokerOfTests(natsUrl),
-    NATS_NAMESPACE: namespace,
-    DATABASE_CONNECTIONS: 4,
-    ...oneToken(token),
-    ENCRYPTION_KEYS: new Map([["k1", key()]]),
-    HASH_KEY: new Map([["", key()]]),
-  };
   const simulator = await startSimulator({
     port: 0,
     databaseUrl: simulatorDb.url,
