@@ -1,6 +1,7 @@
 // A passkey authenticator in software (WebAuthn level 3, ES256): what a browser and its device answer, without either.
 // A test turns its knobs to answer as a thief, a copy or another site would.
 import { createHash, generateKeyPairSync, type KeyObject, randomBytes, sign } from "node:crypto";
+import { isoCBOR } from "@simplewebauthn/server/helpers";
 
 const userPresent = 0x01;
 const userVerified = 0x04;
@@ -38,12 +39,12 @@ export class SoftwareAuthenticator {
     const { privateKey, publicKey } = generateKeyPairSync("ec", { namedCurve: "P-256" });
     this.#key = privateKey;
     const { x = "", y = "" } = publicKey.export({ format: "jwk" });
-    this.#cose = cborMap([
-      [cborInt(1), cborInt(2)],
-      [cborInt(3), cborInt(-7)],
-      [cborInt(-1), cborInt(1)],
-      [cborInt(-2), cborBytes(Buffer.from(x, "base64url"))],
-      [cborInt(-3), cborBytes(Buffer.from(y, "base64url"))],
+    this.#cose = cbor([
+      [1, 2],
+      [3, -7],
+      [-1, 1],
+      [-2, Buffer.from(x, "base64url")],
+      [-3, Buffer.from(y, "base64url")],
     ]);
   }
 
@@ -55,10 +56,10 @@ export class SoftwareAuthenticator {
     length.writeUInt16BE(this.credentialId.length);
     const credential = Buffer.concat([Buffer.alloc(16), length, this.credentialId, this.#cose]);
     const authData = Buffer.concat([this.#head(options.rp?.id ?? "", hasCredential, knobs), credential]);
-    const attestationObject = cborMap([
-      [cborText("fmt"), cborText("none")],
-      [cborText("attStmt"), cborMap([])],
-      [cborText("authData"), cborBytes(authData)],
+    const attestationObject = cbor([
+      ["fmt", "none"],
+      ["attStmt", new Map()],
+      ["authData", authData],
     ]);
     const clientDataJSON = this.#clientData("webauthn.create", options.challenge, knobs);
     return this.#answer({ ...encoded({ clientDataJSON, attestationObject }), transports: ["internal"] });
@@ -99,26 +100,9 @@ function encoded(parts: Readonly<Record<string, Buffer>>): Record<string, string
   return Object.fromEntries(Object.entries(parts).map(([name, bytes]) => [name, bytes.toString("base64url")]));
 }
 
-// CBOR (RFC 8949), as much as an attestation needs.
+type CborValue = Parameters<typeof isoCBOR.encode>[0];
 
-function cborHead(major: number, value: number): Buffer {
-  if (value < 24) return Buffer.of((major << 5) | value);
-  if (value < 256) return Buffer.of((major << 5) | 24, value);
-  return Buffer.of((major << 5) | 25, value >> 8, value & 255);
-}
-
-function cborInt(value: number): Buffer {
-  return value < 0 ? cborHead(1, -1 - value) : cborHead(0, value);
-}
-
-function cborBytes(bytes: Buffer): Buffer {
-  return Buffer.concat([cborHead(2, bytes.length), bytes]);
-}
-
-function cborText(text: string): Buffer {
-  return Buffer.concat([cborHead(3, Buffer.byteLength(text)), Buffer.from(text)]);
-}
-
-function cborMap(pairs: readonly (readonly [Buffer, Buffer])[]): Buffer {
-  return Buffer.concat([cborHead(5, pairs.length), ...pairs.flat()]);
+/** A map as CBOR (RFC 8949). */
+function cbor(pairs: readonly (readonly [string | number, CborValue])[]): Buffer {
+  return Buffer.from(isoCBOR.encode(new Map(pairs)));
 }
