@@ -4,8 +4,7 @@ import assert from "node:assert/strict";
 import pg from "pg";
 import { connectPeer, type Peer } from "#platform/rpc/client.ts";
 import { Failure } from "#platform/values/failure.ts";
-import { newId } from "#platform/values/id.ts";
-import { Environment, MerchantService } from "#proto/merchant/v1/merchant_pb.ts";
+import { Environment } from "#proto/merchant/v1/merchant_pb.ts";
 import { ConnectorAccountService } from "#proto/payments/v1/payments_pb.ts";
 import type { RunningStack } from "../../deploy/local/running-stack.ts";
 import { seeScreen } from "../browser/buyer.ts";
@@ -186,86 +185,6 @@ test("a buyer who never comes back is completed by Stripe's webhook alone; what 
   (await deliver(event("payment_intent.succeeded"), "whsec_forged")).expect(400);
 });
 
-test("an event about an intent that Stripe does not show yet is retried; a stranger's only for a while", async () => {
-  const metadata = { tollbooth_payment: newId("payment") };
-  const { id } = stripe.createIntent({ amount: "700", currency: "eur", metadata });
-  stripe.pay(id);
-  const notification = event("payment_intent.succeeded");
-  const missing = () => fake.failNext("GET", /payment_intents\/pi_/, "missing");
-  missing();
-  (await deliver(notification)).expect(502);
-  missing();
-  const anHourAgo = { ...notification, id: stripe.newId("evt"), created: Number(notification.created) - 3_600 };
-  (await deliver(anHourAgo)).expect(200);
-  (await deliver(notification)).expect(200);
-});
-
-test("the refund job: parts, no more than was paid, one that fails later, and the dashboard's own", async () => {
-  const { intentId, paymentId } = await paid();
-  const refund = (body: Json) => merchant.api.post(`/v1/payments/${paymentId}/refunds`, body);
-  const partial = (await refund({ amount: 400, reason: "requested_by_customer" })).expect(201);
-  assert.deepEqual([partial.at("status"), partial.at("refund_status")], ["partially_refunded", "succeeded"]);
-  (await refund({ amount: 651 })).expect(422);
-  stripe.failRefund(partial.text("connector_ref"));
-  (await deliver(event("refund.failed"))).expect(200);
-  await eventually("the amount to be restored", async () => (await payment(paymentId)).at("refunded_amount") === 0);
-  stripe.refund(stripe.intent(intentId), 50);
-  (await deliver(event("refund.created"))).expect(200);
-  await eventually("the dashboard's refund", async () => (await payment(paymentId)).at("refunded_amount") === 50);
-  fake.failNext("POST", /refunds$/, "silent");
-  const rest = (await refund({})).expect(201);
-  assert.deepEqual(
-    [rest.at("refunded"), rest.at("status"), rest.at("refund_status")],
-    [1_000, "refunded", "succeeded"],
-  );
-  assert.equal([...stripe.refunds.values()].filter((r) => r.payment_intent === intentId).length, 3, "made once");
-  await waitForWebhook("payment.refunded", paymentId, "refunded");
-});
-
-test("a creation whose answer was lost makes one intent, and a repeat of the request gets it", async () => {
-  const reference = { "idempotency-key": `lost-${merchant.id}` };
-  const body = { amount: 700, currency: "JPY" };
-  const before = stripe.intents.size;
-  fake.failNext("POST", /payment_intents$/, "silent");
-  const session = (await merchant.api.post("/v1/checkout-sessions", body, reference)).expect(201);
-  fake.forgetKeys();
-  const again = (await merchant.api.post("/v1/checkout-sessions", body, reference)).expect(201);
-  assert.deepEqual([again.text("id"), stripe.intents.size], [session.text("id"), before + 1]);
-  assert.equal(stripe.intent(intentOf(session)).amount, 700);
-  const kuwait = await merchant.api.post("/v1/checkout-sessions", { amount: 1_234, currency: "KWD" });
-  assert.equal(kuwait.expect(400).at("error.details.0.field"), "amount");
-});
-
-test("a dispute is announced, blocks refunds, and ends when it is won", async () => {
-  const { intentId, paymentId } = await paid();
-  const { id } = stripe.dispute(intentId);
-  (await deliver(event("charge.dispute.created"))).expect(200);
-  await waitForWebhook("payment.disputed", paymentId, "disputed");
-  assert.equal((await payment(paymentId)).text("dispute.connector_dispute_id"), id);
-  (await merchant.api.post(`/v1/payments/${paymentId}/refunds`, {})).expect(422);
-  stripe.moveDispute(id, "won");
-  (await deliver(event("charge.dispute.closed"))).expect(200);
-  await eventually("the payment to be whole", async () => (await payment(paymentId)).at("status") === "succeeded");
-});
-
-test("the merchant gets events of payments, refunds and disputes after the intent's metadata was cleared or edited", async () => {
-  for (const metadata of [{}, { tollbooth_payment: newId("payment") }]) {
-    const session = await newSession();
-    const intentId = intentOf(session);
-    stripe.intent(intentId).metadata = metadata;
-    stripe.pay(intentId);
-    (await deliver(event("payment_intent.succeeded"))).expect(200);
-    await eventually("the session to complete", async () => (await buyer(session, "")).at("status") === "completed");
-    const paymentId = (await buyer(session, "")).text("payment_id");
-    stripe.refund(stripe.intent(intentId), 50);
-    (await deliver(event("refund.created"))).expect(200);
-    await waitForWebhook("payment.refunded", paymentId, "partially_refunded");
-    stripe.moveDispute(stripe.dispute(intentId, "needs_response", 1_000).id, "lost");
-    (await deliver(event("charge.dispute.closed"))).expect(200);
-    await waitForWebhook("payment.disputed", paymentId, "disputed");
-  }
-});
-
 test("the merchant chooses Stripe's own page, and its buyer pays there", async () => {
   const path = `/v1/merchants/me/connectors/${connectorId}`;
   (await merchant.api.patch(path, { selected_surface: "redirect" })).expect(200);
@@ -337,20 +256,6 @@ test("the merchant chooses the embedded form again", async () => {
   const path = `/v1/merchants/me/connectors/${connectorId}`;
   (await merchant.api.patch(path, { selected_surface: "embedded" })).expect(200);
   assert.equal((await newSession()).text("render.kind"), "element");
-});
-
-test("while Stripe surely does nothing, new sessions go to another connector; never when it may have", async () => {
-  const merchants = connectPeer({ url: running.stack.rpc.merchant, token: running.stack.rpc_token });
-  try {
-    await merchants.client(MerchantService).updateMerchantState({ merchantId: merchant.id, failoverEnabled: true });
-    fake.failNext("POST", /payment_intents$/, "401");
-    assert.equal((await newSession()).text("connector"), "simulator");
-    fake.failNext("POST", /payment_intents$/, "cut");
-    (await merchant.api.post("/v1/checkout-sessions", { amount: 500, currency: "EUR" })).expect(502);
-    await merchants.client(MerchantService).updateMerchantState({ merchantId: merchant.id, failoverEnabled: false });
-  } finally {
-    merchants.close();
-  }
 });
 
 test("credentials are rotated without a gap, and only within the same account", async () => {
