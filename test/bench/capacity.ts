@@ -7,11 +7,12 @@ import { cpus } from "node:os";
 import { join } from "node:path";
 import type pg from "pg";
 import { databaseUrlOf } from "../../deploy/local/databases.ts";
-import { parseOptions, printHelpIfRequested } from "../../deploy/local/options.ts";
+import { printHelpIfRequested } from "../../deploy/local/options.ts";
 import type { RunningStack } from "../../deploy/local/running-stack.ts";
 import type { StackInfo } from "../../deploy/local/stack-file.ts";
 import { sources } from "../../services/services.ts";
 import { eventually } from "../harness/eventually.ts";
+import { optionsOf } from "../harness/options.ts";
 import { onBenchStack } from "./bench-stack.ts";
 import { growthTable, needsTable, type OrderCost, orderCostTable } from "./capacity-table.ts";
 import { measure } from "./load.ts";
@@ -25,12 +26,10 @@ printHelpIfRequested(`npm run bench -- capacity [--seconds N] [--warm N]
 
   --seconds  of each measurement, 5 to 300; default 20
   --warm     seconds of the same load before each, 1 to 60; default 8`);
-const { values } = parseOptions({
-  options: { seconds: { type: "string", default: "20" }, warm: { type: "string", default: "8" } },
+const { seconds, warm: warmSeconds } = optionsOf({
+  seconds: { fallback: 20, least: 5, most: 300, isFraction: true },
+  warm: { fallback: 8, least: 1, most: 60, isFraction: true },
 });
-const [seconds, warmSeconds] = [Number(values.seconds), Number(values.warm)];
-if (!(seconds >= 5 && seconds <= 300)) throw new Error("--seconds takes 5 to 300");
-if (!(warmSeconds >= 1 && warmSeconds <= 60)) throw new Error("--warm takes 1 to 60");
 
 const refundEvery = 10;
 const sampleMs = 50;

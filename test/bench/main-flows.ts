@@ -2,8 +2,9 @@
 // latencies, CPU per request of each process, and the ratio to two limits measured in the same run: a bare Fastify
 // answer, and the same writes straight to PostgreSQL (fsync on).
 import { cpus } from "node:os";
-import { parseOptions, printHelpIfRequested } from "../../deploy/local/options.ts";
+import { printHelpIfRequested } from "../../deploy/local/options.ts";
 import type { RunningStack } from "../../deploy/local/running-stack.ts";
+import { optionsOf } from "../harness/options.ts";
 import { shapeOfRun } from "../harness/stack.ts";
 import { openBareHttp } from "./bare-http.ts";
 import { bareSql } from "./bare-sql.ts";
@@ -21,21 +22,21 @@ printHelpIfRequested(`npm run bench -- [flows] [--seconds N] [--warm N] [--conne
   --only         measurements whose names begin so; default: all
 
   TOLLBOOTH_SHAPE=one  a stack whose parts share one process`);
-const { values } = parseOptions({
-  options: {
-    seconds: { type: "string", default: "5" },
-    connections: { type: "string", default: "1,32" },
-    warm: { type: "string", default: "5" },
-    only: { type: "string" },
+const {
+  seconds,
+  warm: warmSeconds,
+  ...words
+} = optionsOf(
+  {
+    seconds: { fallback: 5, least: 1, most: 60, isFraction: true },
+    warm: { fallback: 5, least: 1, most: 60, isFraction: true },
   },
-});
-const seconds = Number(values.seconds);
-if (!(seconds >= 1 && seconds <= 60)) throw new Error("--seconds takes 1 to 60");
-const warmSeconds = Number(values.warm);
-if (!(warmSeconds >= 1 && warmSeconds <= 60)) throw new Error("--warm takes 1 to 60");
-const connectionCounts = values.connections.split(",").map(Number);
+  "connections",
+  "only",
+);
+const connectionCounts = (words.connections ?? "1,32").split(",").map(Number);
 if (!connectionCounts.every((n) => n >= 1 && n <= 64)) throw new Error("--connections takes numbers from 1 to 64");
-const only = values.only?.split(",");
+const only = words.only?.split(",");
 const isWanted = (name: string) => !only || only.some((wanted) => name.startsWith(wanted));
 
 const shape = shapeOfRun();

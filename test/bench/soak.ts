@@ -8,11 +8,12 @@ import { setTimeout as pause } from "node:timers/promises";
 import type pg from "pg";
 import { checkBooks } from "../../deploy/cli/health/journal.ts";
 import { databaseUrlOf } from "../../deploy/local/databases.ts";
-import { printHelpIfRequested, readOptions } from "../../deploy/local/options.ts";
+import { printHelpIfRequested } from "../../deploy/local/options.ts";
 import type { RunningStack } from "../../deploy/local/running-stack.ts";
 import type { StackInfo } from "../../deploy/local/stack-file.ts";
 import { sources } from "../../services/services.ts";
 import { eventually } from "../harness/eventually.ts";
+import { optionsOf } from "../harness/options.ts";
 import { onBenchStack } from "./bench-stack.ts";
 import { quantile } from "./load.ts";
 import { inParallel, openShop, type Shop } from "./shop.ts";
@@ -25,12 +26,10 @@ printHelpIfRequested(`npm run prove -- soak [--minutes N] [--rate N]
 
   --minutes  3 to 1440; default 60
   --rate     orders a second, 1 to 100; default 10`);
-const flags = readOptions("minutes", "rate");
-const [minutes, rate] = [Number(flags.get("minutes") ?? 60), Number(flags.get("rate") ?? 10)];
-if (!(Number.isInteger(minutes) && minutes >= 3 && minutes <= 1_440 && rate >= 1 && rate <= 100)) {
-  console.error("--minutes takes a whole number from 3 to 1440, --rate one from 1 to 100");
-  process.exit(2);
-}
+const { minutes, rate } = optionsOf({
+  minutes: { fallback: 60, least: 3, most: 1_440 },
+  rate: { fallback: 10, least: 1, most: 100, isFraction: true },
+});
 
 const parts = ["gateway", "checkout", "payments", "merchant", "webhook"] as const;
 // Orders under way; more means that the machine cannot do the rate, and the load waits.

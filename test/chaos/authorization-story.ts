@@ -3,8 +3,7 @@
 import type { Answer } from "../harness/api.ts";
 import { keyOf } from "./order-key.ts";
 import { applyPaymentFault, beforeFeesChange, partialAmount } from "./payment-faults.ts";
-import { once, untilAnswered } from "./persistent-client.ts";
-import type { Paying, Story } from "./story.ts";
+import { askUnderKey, type Paying, type Story } from "./story.ts";
 
 const endings = [
   ["capture all", 30],
@@ -74,7 +73,7 @@ const refusals = [404, 409, 422, 502, 503];
 async function capture(story: Story, payment: Paying, index: number, amount: number | undefined): Promise<void> {
   const body = amount === undefined ? {} : { amount };
   const answer = await ask(story, payment, "capture", index, body);
-  if (answer?.status !== 200) return;
+  if (!answer) return;
   // Without `captured_at` the capture has no result yet.
   const captured = answer.at("captured_at") === undefined ? undefined : answer.at("captured_amount");
   if (typeof captured !== "number" || (payment.mishaps.size > 0 && payment.reportedCaptured === undefined)) return;
@@ -85,7 +84,7 @@ async function capture(story: Story, payment: Paying, index: number, amount: num
 
 async function cancel(story: Story, payment: Paying, index: number): Promise<void> {
   const answer = await ask(story, payment, "cancel", index, {});
-  if (answer?.status === 200 && answer.at("status") === "canceled" && payment.mishaps.size === 0) {
+  if (answer?.at("status") === "canceled" && payment.mishaps.size === 0) {
     payment.reportedCanceled = true;
   }
 }
@@ -98,27 +97,14 @@ async function ask(
   index: number,
   body: object,
 ): Promise<Answer | undefined> {
-  const { run, shop, random, seen, name, patience } = story;
+  const { run, shop, random } = story;
   const path = `/v1/payments/${payment.paymentId}/${what}`;
   const hasKey = story.hasOrderKey || random.chance(0.7);
   const key = hasKey ? { "idempotency-key": keyOf(story, what, index) } : undefined;
   const post = () => shop.api.post(path, body, key);
   const request = what === "capture" ? () => run.honesty.ask("capture", payment.paymentId, post) : post;
-  const calls = key && random.chance(0.2) ? 2 : 1;
-  const answers = await Promise.all(
-    Array.from({ length: calls }, async () => {
-      seen.count();
-      return key ? await untilAnswered(request, patience, what) : await once(request);
-    }),
-  );
-  for (const answer of answers) {
-    if (answer && answer.status !== 200 && !refusals.includes(answer.status))
-      seen.offence(name, `${what} answered ${answer}`);
-  }
-  const done = answers.filter((answer) => answer?.status === 200);
-  if (done.some((answer) => answer?.raw !== done[0]?.raw)) seen.offence(name, `one key, two answers of a ${what}`);
-  const [first] = done;
+  const first = await askUnderKey(story, { what, ask: request, hasKey, doubled: 0.2, good: 200, refusals });
   if (key && first)
     story.answered.push({ operation: `${what}_payment`, key: key["idempotency-key"], ask: post, first });
-  return first ?? answers[0];
+  return first;
 }

@@ -3,8 +3,9 @@
 // operators misbehave; then calm, and every outcome that any client ever saw is compared with all the books. Prints a
 // report; exit code 1 on a difference. Ctrl-C leaves nothing running.
 import { setTimeout as pause } from "node:timers/promises";
-import { printHelpIfRequested, readOptions } from "../../deploy/local/options.ts";
+import { printHelpIfRequested } from "../../deploy/local/options.ts";
 import { eventually } from "../harness/eventually.ts";
+import { optionsOf, seedRange } from "../harness/options.ts";
 import type { ReceivedRequest } from "../harness/receiver.ts";
 import { type ChaosRig, startChaosRig } from "./chaos-rig.ts";
 import { playClock } from "./clock-story.ts";
@@ -188,32 +189,27 @@ function receiversMisbehave({ rig, drawn }: Run, random: Random): void {
   }
 }
 
-async function runCommand(): Promise<void> {
-  printHelpIfRequested(usage);
-  const flags = readOptions("minutes", "seed", "clients", "only");
-  const minutes = Number(flags.get("minutes") ?? 2);
-  const seed = Number(flags.get("seed") ?? Math.floor(Math.random() * 1_000_000));
-  const clients = Number(flags.get("clients") ?? 12);
-  if (!(minutes > 0 && minutes <= 1_440) || !Number.isSafeInteger(seed) || seed < 0) {
-    console.error("--minutes takes more than 0 and at most 1440, --seed a whole number");
-    process.exit(2);
-  }
-  if (!(Number.isInteger(clients) && clients >= 1 && clients <= 100)) {
-    console.error("--clients takes a whole number from 1 to 100");
-    process.exit(2);
-  }
-  const only = flags.get("only")?.split(",") ?? [];
+/**
+ * Runs on a new rig and prints the report; Ctrl-C leaves nothing running.
+ * @param again the command that repeats the run
+ */
+export async function runChaos(
+  startRig: () => Promise<ChaosRig>,
+  options: Omit<ChaosOptions, "log" | "signal">,
+  print: (report: ChaosReport) => void,
+  again: string,
+): Promise<void> {
   const interrupted = new AbortController();
   for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"]) process.on(signal, () => interrupted.abort());
-  const again = `npm run prove -- chaos --minutes ${minutes} --seed ${seed} --clients ${clients}${only.length > 0 ? ` --only "${only.join(",")}"` : ""}`;
-  console.log(`chaos of ${minutes} minutes, seed ${seed}`);
-  const rig = await startChaosRig({ SIMULATOR_KEY_SECONDS: String(keySeconds) });
+  const rig = await startRig();
   try {
-    const options = { seconds: minutes * 60, seed, clients, only, log: console.log, signal: interrupted.signal };
-    const report = await chaos(rig, options);
+    const report = await chaos(rig, { ...options, log: console.log, signal: interrupted.signal });
+    for (const difference of report.differences) console.log(`DIFFERENCE ${difference}`);
+    console.log(`\n${report.operations} operations on ${report.payments} payments`);
     print(report);
+    console.log(`differences: ${report.differences.length}`);
     if (report.differences.length > 0) {
-      console.log(`again: ${again}`);
+      console.log(`again: npm run prove -- ${again}`);
       console.log(`rows about them: ${await dumpBooks(rig, report.differences)}`);
       process.exitCode = 1;
     }
@@ -226,18 +222,31 @@ async function runCommand(): Promise<void> {
   }
 }
 
-function print(report: ChaosReport): void {
-  for (const difference of report.differences) console.log(`DIFFERENCE ${difference}`);
+async function runCommand(): Promise<void> {
+  printHelpIfRequested(usage);
+  const { minutes, seed, clients, only } = optionsOf(
+    {
+      minutes: { fallback: 2, least: 0.01, most: 1_440, isFraction: true },
+      seed: seedRange(),
+      clients: { fallback: 12, least: 1, most: 100 },
+    },
+    "only",
+  );
+  console.log(`chaos of ${minutes} minutes, seed ${seed}`);
+  const options = { seconds: minutes * 60, seed, clients, only: only?.split(",") ?? [] };
+  const again = `chaos --minutes ${minutes} --seed ${seed} --clients ${clients}${only ? ` --only "${only}"` : ""}`;
+  await runChaos(() => startChaosRig({ SIMULATOR_KEY_SECONDS: String(keySeconds) }), options, printKinds, again);
+}
+
+function printKinds(report: ChaosReport): void {
   const by = (kind: string) => [...report.disturbances].filter(([name]) => name.startsWith(kind));
   const sum = (kind: string) => by(kind).reduce((total, [, count]) => total + count, 0);
-  console.log(`\n${report.operations} operations on ${report.payments} payments`);
   for (const kind of ["kill", "freeze", "cut", "break", "hole", "half", "readonly", "lose", "clock"]) {
     if (sum(kind) === 0) continue;
     const parts = by(kind).map(([name, count]) => `${name.slice(kind.length + 1)} ${count}`);
     console.log(`${kind.padEnd(8)} ${String(sum(kind)).padStart(5)}  ${parts.sort().join(" · ")}`);
   }
   console.log(`${"all".padEnd(9)} ${String(report.faults).padStart(4)}  faults of every kind`);
-  console.log(`differences: ${report.differences.length}`);
 }
 
 if (import.meta.main) {

@@ -2,15 +2,10 @@
 // are right again.
 import { setTimeout as pause } from "node:timers/promises";
 import { processOf } from "../harness/stack.ts";
-import type { Drivers } from "./drawn.ts";
 import type { WalkFault } from "./fault-table.ts";
 import type { Random } from "./random.ts";
 import type { Run } from "./story.ts";
 
-export type ClockFault = Extract<
-  WalkFault,
-  "clock ahead" | "clock behind" | "clocks drift apart" | "an hour for two seconds"
->;
 type Driver = (run: Run, random: Random) => Promise<void>;
 
 const stepMs = { min: 2_000, max: 600_000 };
@@ -22,7 +17,7 @@ const hourHeldMs = 2_000;
  */
 const heldMs = { min: 1_000, max: 5_000 };
 
-export const clockFaults: Drivers<ClockFault, Driver> = {
+export const clockFaults = {
   "clock ahead": async (run, random) => await stepped(run, random, random.int(stepMs.min, stepMs.max)),
   "clock behind": async (run, random) => await stepped(run, random, -random.int(stepMs.min, stepMs.max)),
   "clocks drift apart": async ({ rig: { clocks } }, random) => {
@@ -36,7 +31,8 @@ export const clockFaults: Drivers<ClockFault, Driver> = {
     await pause(hourHeldMs);
     clocks.step(name, 0);
   },
-};
+} satisfies Partial<Record<WalkFault, Driver>>;
+type ClockFault = keyof typeof clockFaults;
 
 const weights: readonly (readonly [ClockFault, number])[] = [
   ["clock ahead", 3],

@@ -36,36 +36,21 @@ export type Disturbance =
   | { readonly atMs: number; readonly kind: "clock"; readonly seed: number };
 export type DisturbanceKind = Disturbance["kind"];
 
-/** Which row of the fault table a disturbance is; a clock's step counts its own. */
+const linkFaults = {
+  cut: "connections cut",
+  break: "answers broken off",
+  hole: "black hole",
+  half: "half-open connections",
+} as const;
+
+/** The row of the fault table of a disturbance; a clock's step counts its own. */
 export function faultOf(one: Disturbance): ChaosOnlyFault | undefined {
-  switch (one.kind) {
-    case "kill":
-      return one.component === "postgres"
-        ? "database killed"
-        : one.component === "nats"
-          ? "broker killed"
-          : "process killed";
-    case "freeze":
-      return one.component === "postgres"
-        ? "database frozen"
-        : one.component === "nats"
-          ? "broker frozen"
-          : "process frozen";
-    case "cut":
-      return "connections cut";
-    case "break":
-      return "answers broken off";
-    case "hole":
-      return "black hole";
-    case "half":
-      return "half-open connections";
-    case "readonly":
-      return "database read-only";
-    case "lose":
-      return "stream deleted";
-    case "clock":
-      return undefined;
-  }
+  if ("link" in one) return linkFaults[one.kind];
+  if (one.kind === "readonly") return "database read-only";
+  if (one.kind === "lose") return "stream deleted";
+  if (one.kind === "clock") return undefined;
+  const victim = one.component === "postgres" ? "database" : one.component === "nats" ? "broker" : "process";
+  return `${victim} ${one.kind === "kill" ? "killed" : "frozen"}`;
 }
 
 // The parts recover in a second or two: at this pace most of the time one of them is away and the others work.

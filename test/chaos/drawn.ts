@@ -1,12 +1,5 @@
 // Which rows of the fault table a run draws, and how often it drew each: a row that is never drawn proves nothing.
-import {
-  type ChaosFault,
-  type Culprit,
-  type FaultName,
-  type FaultRow,
-  faultTable,
-  type WalkFault,
-} from "./fault-table.ts";
+import { type Culprit, type FaultName, type FaultRow, faultTable } from "./fault-table.ts";
 
 const rows: readonly FaultRow[] = faultTable;
 
@@ -70,6 +63,3 @@ export class Drawn {
     });
   }
 }
-
-/** Names of drivers that are rows of the table; for registries that several files share. */
-export type Drivers<Name extends WalkFault | ChaosFault, Driver> = Readonly<Record<Name, Driver>>;

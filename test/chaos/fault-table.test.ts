@@ -9,7 +9,7 @@ import { faultOf, schedule } from "./disturbance.ts";
 import { Drawn } from "./drawn.ts";
 import { type DrawnBy, type FaultName, type FaultRow, faultTable } from "./fault-table.ts";
 import { operatorFaults } from "./operator-story.ts";
-import { outageFaults } from "./outage-story.ts";
+import { outageFault } from "./outage-story.ts";
 import { paymentFaults } from "./payment-faults.ts";
 import { switches } from "./processor-faults.ts";
 import { Random } from "./random.ts";
@@ -30,7 +30,7 @@ const driven: Readonly<Record<"both" | "chaos", ReadonlySet<string>>> = {
     ...Object.keys(paymentFaults),
     ...Object.keys(operatorFaults),
     ...Object.keys(clockFaults),
-    ...Object.keys(outageFaults),
+    outageFault,
     ...treatments.flatMap(([name]) => (name ? [name] : [])),
     ...ofTheRun,
   ]),

@@ -6,23 +6,10 @@ import { ApiKeyService, ConnectorService, MerchantService } from "#proto/merchan
 import { FeeService } from "#proto/payments/v1/fee_pb.ts";
 import { ConnectorAccountService } from "#proto/payments/v1/payments_pb.ts";
 import { eventually } from "../harness/eventually.ts";
-import type { Drivers } from "./drawn.ts";
 import type { WalkFault } from "./fault-table.ts";
-import { type QueueFault, queueFaults } from "./queue-story.ts";
+import { queueFaults } from "./queue-story.ts";
 import type { Shop } from "./shop.ts";
 import type { Story } from "./story.ts";
-
-export type OperatorFault = Extract<
-  WalkFault,
-  | "risk rule added"
-  | "connector deactivated"
-  | "refunds switched off"
-  | "API key replaced"
-  | "credentials rotated"
-  | "surface changed"
-  | "fee schedule changed"
-  | QueueFault
->;
 
 /** @returns false: this merchant has nothing to change */
 type Driver = (story: Story) => Promise<boolean>;
@@ -37,7 +24,7 @@ const basisPointsMax = 900;
 const fixedMax = 40;
 const scopes = ["payments:read", "payments:write", "merchant:read", "merchant:write"];
 
-export const operatorFaults: Drivers<OperatorFault, Driver> = {
+export const operatorFaults = {
   "risk rule added": async (story) => {
     const { shop, run, random } = story;
     const rules = run.rig.operators.checkout.client(RiskService);
@@ -149,7 +136,8 @@ export const operatorFaults: Drivers<OperatorFault, Driver> = {
     return true;
   },
   ...queueFaults,
-};
+} satisfies Partial<Record<WalkFault, Driver>>;
+type OperatorFault = keyof typeof operatorFaults;
 
 const weights: readonly (readonly [OperatorFault, number])[] = [
   ["risk rule added", 2],

@@ -1,9 +1,9 @@
 // The comparison of a run finds what it is there to find: each case is one payment with one thing wrong.
 import assert from "node:assert/strict";
 import { suite } from "../harness/suite.ts";
+import type { TheirIntent } from "./expected-money.ts";
 import type { AnnouncementCounts, OurPayment } from "./money-truth.ts";
 import { answerDifferences, differencesWithProcessor, type Theirs } from "./payment-checks.ts";
-import type { TheirIntent } from "./processor-truth.ts";
 import { differencesWithSession, eventDifferences } from "./promise-checks.ts";
 
 const test = suite("comparison of payments");

@@ -1,8 +1,7 @@
 // Compares one payment of ours with the processor's objects. Pure: books in, differences out. Expected values come from
 // expected-money.ts, never from our rules; promise-checks.ts compares clients and events.
-import { expectedMoney, feesOf, netOf, type Schedule } from "./expected-money.ts";
+import { expectedMoney, feesOf, netOf, type Schedule, type TheirIntent } from "./expected-money.ts";
 import type { OurPayment, OurSuspense } from "./money-truth.ts";
-import type { TheirIntent } from "./processor-truth.ts";
 
 type Statement = ReadonlyMap<string, { readonly amount: number; readonly status: string }>;
 

@@ -2,7 +2,6 @@
 // counts itself when the processor did it.
 import { setTimeout as pause } from "node:timers/promises";
 import type { Answer } from "../harness/api.ts";
-import type { Drivers } from "./drawn.ts";
 import type { WalkFault } from "./fault-table.ts";
 import { changeFees } from "./operator-story.ts";
 import { endPage } from "./page-story.ts";
@@ -10,29 +9,10 @@ import { once } from "./persistent-client.ts";
 import type { SeenPayment } from "./seen.ts";
 import type { Paying, Story } from "./story.ts";
 
-export type PaymentFault = Extract<
-  WalkFault,
-  | "refund fails later"
-  | "several disputes"
-  | "debit returned"
-  | "paid again after a return"
-  | "reference changed"
-  | "amounts that differ"
-  | "second charge"
-  | "second refund"
-  | "intent lost for good"
-  | "captured at the dashboard"
-  | "captured again"
-  | "excess capture"
-  | "authorization lapses"
-  | "page ends early"
-  | "events held"
->;
-
 /** @returns false: the processor could not, for example because nothing is paid yet. */
 type Driver = (story: Story, payment: Paying) => Promise<boolean>;
 
-export const paymentFaults: Drivers<PaymentFault, Driver> = {
+export const paymentFaults = {
   "refund fails later": async (_story, payment) => {
     const [ref] = refundRefs(payment);
     return ref !== undefined && (await payment.till.moveRefund(payment, ref, "failed"));
@@ -95,7 +75,8 @@ export const paymentFaults: Drivers<PaymentFault, Driver> = {
   "intent lost for good": async (story, payment) =>
     await mishap(payment, "intent lost for good", () => atSimulator(story, payment, "lose", {})),
   "events held": (story, payment) => hold(story, payment, {}),
-};
+} satisfies Partial<Record<WalkFault, Driver>>;
+type PaymentFault = keyof typeof paymentFaults;
 
 /** @param only `count` of the webhooks; absent: all */
 async function hold({ run, shop }: Story, { paymentId }: Paying, only: { readonly count?: number }): Promise<boolean> {
@@ -199,7 +180,7 @@ export async function applyPaymentFault(story: Story, payment: Paying, name: Pay
 }
 
 /** Invalidates what clients saw before: later answers are not compared. */
-async function mishap(payment: Paying, name: PaymentFault, act: () => Promise<boolean>): Promise<boolean> {
+async function mishap(payment: Paying, name: WalkFault, act: () => Promise<boolean>): Promise<boolean> {
   payment.mishaps.add(name); // before the call: a pending answer may be from before or after it
   const isDone = await act();
   if (!isDone) payment.mishaps.delete(name);

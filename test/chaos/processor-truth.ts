@@ -1,53 +1,15 @@
 // The processor's side of a run: intents with their objects, calls that had effects, and the statement. Uses few
 // requests whatever the number of payments, so that a long run is compared in seconds.
 import type { Api } from "../harness/api.ts";
+import type { TheirCapture, TheirIntent } from "./expected-money.ts";
 import type { MoneyRig } from "./money-rig.ts";
 import { stripeTruth } from "./stripe-truth.ts";
-
-export interface TheirIntent {
-  readonly id: string;
-  /** Our payment id, as it was given when the intent was made: what others write there later is not ours. */
-  readonly reference: string;
-  readonly status: string;
-  readonly amount: number;
-  readonly currency: string;
-  readonly captured_amount: number;
-  /** The captures that `captured_amount` sums, oldest first. */
-  readonly captures: readonly TheirCapture[];
-  /** Canceled because the authorization expired. */
-  readonly isExpired?: boolean;
-  readonly attempts: readonly { readonly status: string }[];
-  readonly refunds: readonly TheirRefund[];
-  readonly disputes: readonly { readonly id: string; readonly amount: number; readonly status: string }[];
-  /** Number of its webhooks that never arrived, held or lost; absent: unknown. */
-  readonly untold?: number;
-  /** Its debit came back after it had succeeded, and it was not paid again. */
-  readonly isReturned?: boolean;
-  /** One of its debits was returned, whatever followed. */
-  readonly wasReturned?: boolean;
-  /** The processor answers that it has no such intent. */
-  readonly isLost?: boolean;
-}
-
-export interface TheirCapture {
-  readonly amount: number;
-  /** Seconds since 1970, by the processor's clock. */
-  readonly at: number;
-}
 
 /** Captured total and capture time in an event of the intent. */
 interface Snapshot {
   readonly amount: number;
   readonly firstAt: number;
   readonly eventAt: number;
-}
-
-export interface TheirRefund {
-  readonly id: string;
-  readonly amount: number;
-  readonly status: string;
-  /** Our id; empty or absent: created in the dashboard. */
-  readonly reference?: string;
 }
 
 /** A call that did work there. */

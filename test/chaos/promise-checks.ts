@@ -1,7 +1,7 @@
 // Compares one payment of ours with its clients' answers, its session, and its announced and delivered events. Pure:
 // books in, differences out.
+import type { TheirIntent } from "./expected-money.ts";
 import type { AnnouncementCounts, OurPayment } from "./money-truth.ts";
-import type { TheirIntent } from "./processor-truth.ts";
 import type { SeenPayment } from "./seen.ts";
 
 /** Answers to clients hold: completed sessions are paid, answered refunds exist, and each key made one refund. */

@@ -1,12 +1,10 @@
 // Operators resolve suspense items and parked operations, several at once by any offered action, while other stories
 // continue. Repeated and conflicting actions take effect once.
 import { OperatorService, Resolution, type Suspense, SuspenseAction } from "#proto/payments/v1/operator_pb.ts";
-import type { Drivers } from "./drawn.ts";
 import type { WalkFault } from "./fault-table.ts";
 import { once } from "./persistent-client.ts";
 import type { Story } from "./story.ts";
 
-export type QueueFault = Extract<WalkFault, "items resolved concurrently" | "operation parked">;
 /** @returns false: there is nothing in this merchant's list */
 type Driver = (story: Story) => Promise<boolean>;
 
@@ -14,7 +12,7 @@ const operator = "walk";
 const listMax = 200;
 const tabsMax = 4;
 
-export const queueFaults: Drivers<QueueFault, Driver> = {
+export const queueFaults = {
   "items resolved concurrently": async (story) => {
     const { run, shop, random } = story;
     const { items } = await run.rig.operators.payments.client(OperatorService).listSuspense({ limit: listMax });
@@ -46,7 +44,7 @@ export const queueFaults: Drivers<QueueFault, Driver> = {
     await retry();
     return true;
   },
-};
+} satisfies Partial<Record<WalkFault, Driver>>;
 
 async function resolve({ run, random, seen }: Story, { id: suspenseId, actions }: Suspense): Promise<void> {
   seen.count();

@@ -2,7 +2,8 @@
 // lacks the last commits, and `tollbooth recovery run` rebuilds them while the merchant repeats every request with its
 // key; `--broker lost` also empties the broker. Then our books, the processor's and the delivered events are compared.
 // Exit code 1 on a difference.
-import { printHelpIfRequested, readOptions } from "../../deploy/local/options.ts";
+import { endWithUsageError, printHelpIfRequested } from "../../deploy/local/options.ts";
+import { optionsOf, seedRange } from "../harness/options.ts";
 import { missingPrometheus } from "../harness/servers/prometheus.ts";
 import { restoreDrill } from "./restore-drill.ts";
 import { startRestoreRig, startStandbyRig } from "./restore-rig.ts";
@@ -18,22 +19,20 @@ const usage = `npm run prove -- restore [--seed S] [--orders N] [--buyers B] [--
   --broker  \`lost\`: it loses all that it has at the same time`;
 
 printHelpIfRequested(usage);
-const flags = readOptions("seed", "orders", "buyers", "kills", "from", "broker");
-const seed = Number(flags.get("seed") ?? Math.floor(Math.random() * 1_000_000));
-const orders = Number(flags.get("orders") ?? 40);
-const buyers = Number(flags.get("buyers") ?? 4);
-const kills = Number(flags.get("kills") ?? 5);
-const isWithin = (n: number, min: number, max: number) => Number.isInteger(n) && n >= min && n <= max;
-const isFromStandby = flags.get("from") === "standby";
-const areWords =
-  [undefined, "copy", "standby"].includes(flags.get("from")) &&
-  [undefined, ...(isFromStandby ? [] : ["lost"])].includes(flags.get("broker"));
-const areNumbers = isWithin(orders, 1, 100_000) && isWithin(buyers, 1, 100) && isWithin(kills, 0, 100);
-if (!isWithin(seed, 0, Number.MAX_SAFE_INTEGER) || !areNumbers || !areWords) {
-  console.error(usage);
-  process.exit(2);
-}
-const withoutBroker = flags.get("broker") === "lost";
+const { seed, orders, buyers, kills, from, broker } = optionsOf(
+  {
+    seed: seedRange(),
+    orders: { fallback: 40, least: 1, most: 100_000 },
+    buyers: { fallback: 4, least: 1, most: 100 },
+    kills: { fallback: 5, least: 0, most: 100 },
+  },
+  "from",
+  "broker",
+);
+const isFromStandby = from === "standby";
+const withoutBroker = broker === "lost";
+const areWords = [undefined, "copy", "standby"].includes(from) && (broker === undefined || withoutBroker);
+if (!areWords || (isFromStandby && withoutBroker)) endWithUsageError(usage);
 console.log(`restore with seed ${seed}`);
 if (missingPrometheus !== undefined) console.log(`the alert is not checked: ${missingPrometheus}`);
 const rig = await (isFromStandby ? startStandbyRig() : startRestoreRig());

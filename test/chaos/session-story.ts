@@ -6,9 +6,19 @@ import { playAfterwards } from "./afterwards.ts";
 import { keyOf } from "./order-key.ts";
 import { paymentPageOf } from "./page-story.ts";
 import { beforeFeesChange, drawOtherAmount, drawPageEnd, withhold } from "./payment-faults.ts";
-import { once, untilAnswered } from "./persistent-client.ts";
+import { untilAnswered } from "./persistent-client.ts";
 import { simulatorTill } from "./simulator-till.ts";
-import { atOnce, drawOrder, isRefusedByOperator, type Order, type Paying, recordPaid, type Story } from "./story.ts";
+import {
+  askUnderKey,
+  atOnce,
+  drawOrder,
+  newPaying,
+  type Order,
+  type Paying,
+  recordPaid,
+  type Story,
+  sendChangedBody,
+} from "./story.ts";
 import { stripeTill } from "./stripe-till.ts";
 
 const attemptsMax = 3;
@@ -56,29 +66,23 @@ export async function playSession(story: Story): Promise<void> {
         confirm,
       );
   }
-  if (created.key && random.chance(0.15)) await changedBody(story, created);
+  const { order, key } = created;
+  const changed = { ...order, success_url, description: "changed" };
+  const ask = () => story.shop.api.post("/v1/checkout-sessions", changed, key);
+  if (key && random.chance(0.15)) await sendChangedBody(story, ask);
   if (random.chance(0.6)) await playAfterwards(story, payment);
   if (random.chance(0.15)) await Promise.all([expire(story, payment), random.chance(0.5) ? confirm() : undefined]);
 }
 
 async function create(story: Story): Promise<CreatedSession | undefined> {
-  const { shop, random, seen, name, patience } = story;
+  const { shop, random, seen } = story;
   const order = drawOrder(story);
   const body = { ...order, success_url };
   const key = story.hasOrderKey || random.chance(0.8) ? { "idempotency-key": keyOf(story, "create") } : undefined;
   const ask = () => shop.api.post("/v1/checkout-sessions", body, key);
-  seen.count();
   seen.creations += 1;
-  const tries = key && random.chance(0.1) ? 2 : 1;
-  const answers = await Promise.all(
-    Array.from({ length: tries }, () => (key ? untilAnswered(ask, patience, "creating") : once(ask))),
-  );
-  const answer = answers.find((one) => one?.status === 201);
-  for (const one of answers) {
-    if (one && ![201, 409, 502, 503].includes(one.status) && !isRefusedByOperator(story, one))
-      seen.offence(name, `creating answered ${one}`);
-    if (one?.status === 201 && answer && one.raw !== answer.raw) seen.offence(name, "one key, two sessions");
-  }
+  const statuses = { good: 201, refusals: [409, 502, 503] };
+  const answer = await askUnderKey(story, { what: "creating", ask, hasKey: !!key, doubled: 0.1, ...statuses });
   if (!answer) return undefined;
   if (key) story.answered.push({ operation: "create_session", key: key["idempotency-key"], ask, first: answer });
   const payment = paymentOf(story, order, answer);
@@ -89,25 +93,17 @@ async function create(story: Story): Promise<CreatedSession | undefined> {
 function paymentOf(story: Story, order: Order, answer: Answer): Paying {
   const sessionId = answer.text("id");
   const isStripe = answer.at("connector") === "stripe";
-  const paymentPage = paymentPageOf(answer);
-  return {
-    amount: order.amount,
-    currency: order.currency,
-    isHeld: order.capture_method === "manual",
+  const { intentId, page } = paymentPageOf(answer);
+  const secret = `secret=${answer.text("session_secret")}`;
+  return newPaying(story, order, {
     sessionId,
     paymentId: `pay_${sessionId.slice("cs_".length)}`,
-    intentId: paymentPage.intentId,
-    reportedPaid: false,
-    knownPaid: false,
-    reportedExpired: false,
-    refunds: [],
-    mishaps: new Set(),
-    story: story.name,
+    intentId,
     connector: isStripe ? "stripe" : "simulator",
-    till: isStripe ? stripeTill(story.shop) : simulatorTill(story.shop, paymentPage.page),
-    confirmPath: `/v1/checkout/${sessionId}/confirm?secret=${answer.text("session_secret")}`,
-    resolvePath: isStripe ? "" : `/v1/checkout/${sessionId}?secret=${answer.text("session_secret")}`,
-  };
+    till: isStripe ? stripeTill(story.shop) : simulatorTill(story.shop, page),
+    confirmPath: `/v1/checkout/${sessionId}/confirm?${secret}`,
+    resolvePath: isStripe ? "" : `/v1/checkout/${sessionId}?${secret}`,
+  });
 }
 
 function confirmer({ run, seen, name, patience, ...story }: Story, payment: Paying): () => Promise<void> {
@@ -139,13 +135,4 @@ async function expire({ shop, seen, name, patience }: Story, payment: Paying): P
   const answer = await untilAnswered(ask, verifying(payment, patience), "expiring");
   if (answer && answer.status !== 200) seen.offence(name, `expiring answered ${answer}`);
   if (answer?.at("status") === "expired") payment.reportedExpired = true;
-}
-
-/** The same key with another body is rejected and changes nothing. */
-async function changedBody({ shop, seen, name, patience }: Story, { order, key }: CreatedSession): Promise<void> {
-  seen.count();
-  const body = { ...order, success_url, description: "changed" };
-  const answer = await untilAnswered(() => shop.api.post("/v1/checkout-sessions", body, key), patience);
-  if (answer && answer.at("error.code") !== "idempotency_key_reuse")
-    seen.offence(name, `a changed body under one key answered ${answer}`);
 }

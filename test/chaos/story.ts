@@ -4,7 +4,7 @@ import type { Answer } from "../harness/api.ts";
 import type { Drawn } from "./drawn.ts";
 import type { FaultName } from "./fault-table.ts";
 import type { Honesty } from "./honesty.ts";
-import type { Patience } from "./persistent-client.ts";
+import { once, type Patience, untilAnswered } from "./persistent-client.ts";
 import type { Random } from "./random.ts";
 import type { Seen, SeenPayment } from "./seen.ts";
 import type { Shop } from "./shop.ts";
@@ -137,4 +137,60 @@ export function recordPaid(story: Story, payment: SeenPayment, by: "answer" | "p
 
 export async function atOnce(times: number, work: () => Promise<void>): Promise<void> {
   await Promise.all(Array.from({ length: times }, work));
+}
+
+/** A payment that was just made. */
+export function newPaying(
+  { name }: Story,
+  { amount, currency, capture_method }: Order,
+  made: Pick<Paying, "paymentId" | "sessionId" | "intentId" | "connector" | "till" | "confirmPath" | "resolvePath">,
+): Paying {
+  const nothingSeen = { reportedPaid: false, knownPaid: false, reportedExpired: false, refunds: [] };
+  return {
+    amount,
+    currency,
+    isHeld: capture_method === "manual",
+    ...nothingSeen,
+    mishaps: new Set(),
+    story: name,
+    ...made,
+  };
+}
+
+export interface KeyedRequest {
+  /** For messages. */
+  readonly what: string;
+  readonly ask: () => Promise<Answer>;
+  /** Without a key it is sent once. */
+  readonly hasKey: boolean;
+  /** How often it is sent twice at once. */
+  readonly doubled: number;
+  readonly good: number;
+  /** Other statuses that are possible. */
+  readonly refusals: readonly number[];
+}
+
+/** Sends a request until it is answered. @returns the good answer, which under one key is the same for all */
+export async function askUnderKey(story: Story, request: KeyedRequest): Promise<Answer | undefined> {
+  const { random, seen, name, patience } = story;
+  const { what, ask, hasKey, doubled, good, refusals } = request;
+  const calls = hasKey && random.chance(doubled) ? 2 : 1;
+  const send = () => (hasKey ? untilAnswered(ask, patience, what) : once(ask));
+  seen.count();
+  const answers = await Promise.all(Array.from({ length: calls }, send));
+  for (const one of answers) {
+    if (one && ![good, ...refusals].includes(one.status) && !isRefusedByOperator(story, one))
+      seen.offence(name, `${what} answered ${one}`);
+  }
+  const done = answers.filter((one) => one?.status === good);
+  if (done.some((one) => one?.raw !== done[0]?.raw)) seen.offence(name, `one key, two answers: ${what}`);
+  return done[0];
+}
+
+/** A used key with another body is rejected and changes nothing. */
+export async function sendChangedBody({ seen, name, patience }: Story, ask: () => Promise<Answer>): Promise<void> {
+  seen.count();
+  const answer = await untilAnswered(ask, patience);
+  if (answer && answer.at("error.code") !== "idempotency_key_reuse")
+    seen.offence(name, `a changed body under one key answered ${answer}`);
 }

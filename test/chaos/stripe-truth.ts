@@ -2,35 +2,11 @@
 // for the currencies of runs.
 import type { StripeAccount } from "../harness/stripe/stripe-account.ts";
 import type { FakeIntent, Json } from "../harness/stripe/stripe-records.ts";
+import type { TheirIntent } from "./expected-money.ts";
 import type { StripeShop } from "./shop.ts";
 
-interface Movement {
-  readonly id: string;
-  readonly amount: number;
-  readonly status: string;
-}
-
-/** As an intent of the simulator is compared (processor-truth.ts). */
-export interface StripeIntent {
-  readonly id: string;
-  readonly reference: string;
-  readonly status: string;
-  readonly amount: number;
-  readonly currency: string;
-  readonly captured_amount: number;
-  readonly captures: readonly { readonly amount: number; readonly at: number }[];
-  readonly isExpired?: boolean;
-  readonly attempts: readonly { readonly status: string }[];
-  readonly refunds: readonly (Movement & { readonly reference: string })[];
-  readonly disputes: readonly Movement[];
-  /** Events that were never sent. */
-  readonly untold: number;
-  readonly isReturned: boolean;
-  readonly wasReturned: boolean;
-}
-
-export interface StripeTruth {
-  readonly intents: readonly StripeIntent[];
+interface StripeTruth {
+  readonly intents: readonly TheirIntent[];
   readonly statement: ReadonlyMap<string, { readonly amount: number; readonly status: string }>;
 }
 
@@ -51,7 +27,7 @@ export function stripeTruth(stripe: Pick<StripeShop, "account" | "untold"> | und
   return { intents, statement: new Map(moved) };
 }
 
-function intentTruth(account: StripeAccount, intent: FakeIntent, untold: number): StripeIntent {
+function intentTruth(account: StripeAccount, intent: FakeIntent, untold: number): TheirIntent {
   const ofIntent = <T extends Json & { id: string; status: string }>(all: Iterable<T>) =>
     [...all]
       .filter((each) => each.payment_intent === intent.id)
@@ -99,7 +75,7 @@ function madeWith({ events }: StripeAccount, { id, metadata }: FakeIntent): Json
 }
 
 /** Stripe's own page before its buyer has begun: there is no intent yet, the page's id is what we know. */
-function pageTruth(page: Json & { id: string; status: string }): StripeIntent {
+function pageTruth(page: Json & { id: string; status: string }): TheirIntent {
   return {
     id: page.id,
     reference: String(page.client_reference_id ?? ""),
@@ -112,8 +88,6 @@ function pageTruth(page: Json & { id: string; status: string }): StripeIntent {
     refunds: [],
     disputes: [],
     untold: 0,
-    isReturned: false,
-    wasReturned: false,
   };
 }
 

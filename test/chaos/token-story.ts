@@ -4,9 +4,18 @@ import type { Answer } from "../harness/api.ts";
 import { cardToken } from "../harness/pay.ts";
 import { playAfterwards } from "./afterwards.ts";
 import { keyOf } from "./order-key.ts";
-import { once, untilAnswered } from "./persistent-client.ts";
+import { untilAnswered } from "./persistent-client.ts";
 import { cardWeights, simulatorTill } from "./simulator-till.ts";
-import { drawOrder, isRefusedByOperator, type Order, type Paying, recordPaid, type Story } from "./story.ts";
+import {
+  askUnderKey,
+  drawOrder,
+  newPaying,
+  type Order,
+  type Paying,
+  recordPaid,
+  type Story,
+  sendChangedBody,
+} from "./story.ts";
 import { stripeTill, tokenWeights } from "./stripe-till.ts";
 
 const path = "/v1/payments";
@@ -14,7 +23,7 @@ const path = "/v1/payments";
 const wrongMs = 3_000;
 
 export async function playToken(story: Story): Promise<void> {
-  const { shop, run, random, seen, name, patience } = story;
+  const { shop, run, random, seen, name } = story;
   const token = await drawToken(story);
   if (!token) return;
   const order = drawOrder(story);
@@ -25,25 +34,16 @@ export async function playToken(story: Story): Promise<void> {
   if (key && story.hasOrderKey && !(await useKeyElsewhere(story, order, key))) return;
   const post = () => shop.api.post(path, body, key);
   const ask = () => run.honesty.ask("payment", description, post);
-  seen.count();
   seen.creations += 1;
-  const tries = key && random.chance(0.15) ? 2 : 1;
-  const answers = await Promise.all(
-    Array.from({ length: tries }, () => (key ? untilAnswered(ask, patience, "paying by token") : once(ask))),
-  );
-  for (const one of answers) {
-    if (one && ![201, 409, 502, 503].includes(one.status) && !isRefusedByOperator(story, one))
-      seen.offence(name, `paying by token answered ${one}`);
-  }
-  const answer = answers.find((one) => one?.status === 201);
+  const statuses = { good: 201, refusals: [409, 502, 503] };
+  const answer = await askUnderKey(story, { what: "paying by token", ask, hasKey: !!key, doubled: 0.15, ...statuses });
   if (!answer) return;
-  const differs = answers.some((one) => one?.status === 201 && one.raw !== answer.raw);
-  if (differs) seen.offence(name, "one key, two answers of a payment by token");
   const payment = paymentOf(story, order, answer);
   seen.payments.set(payment.paymentId, payment);
   if (answer.at("status") === "succeeded") recordPaid(story, payment, "answer");
   if (key) story.answered.push({ operation: "create_payment", key: key["idempotency-key"], ask: post, first: answer });
-  if (key && random.chance(0.2)) await changedBody(story, body, key);
+  const changed = () => shop.api.post(path, { ...body, metadata: { story: "changed" } }, key);
+  if (key && random.chance(0.2)) await sendChangedBody(story, changed);
   if (random.chance(0.5)) await playAfterwards(story, payment);
 }
 
@@ -59,24 +59,12 @@ async function drawToken({ shop, run, random }: Story): Promise<string | undefin
 
 function paymentOf(story: Story, order: Order, answer: Answer): Paying {
   const connector = answer.at("connector") === "stripe" ? "stripe" : "simulator";
-  return {
-    amount: order.amount,
-    currency: order.currency,
-    isHeld: order.capture_method === "manual",
-    sessionId: "",
-    paymentId: answer.text("id"),
-    intentId: String(answer.at("connector_ref") ?? ""),
-    reportedPaid: false,
-    knownPaid: false,
-    reportedExpired: false,
-    refunds: [],
-    mishaps: new Set(),
-    story: story.name,
-    connector,
-    till: connector === "stripe" ? stripeTill(story.shop) : simulatorTill(story.shop, ""),
-    confirmPath: "",
-    resolvePath: "",
-  };
+  const till = connector === "stripe" ? stripeTill(story.shop) : simulatorTill(story.shop, "");
+  const [paymentId, intentId] = [answer.text("id"), String(answer.at("connector_ref") ?? "")];
+  return newPaying(story, order, {
+    ...{ paymentId, intentId, connector, till },
+    ...{ sessionId: "", confirmPath: "", resolvePath: "" },
+  });
 }
 
 /**
@@ -102,15 +90,4 @@ async function useKeyElsewhere(
   if (first?.status === 201)
     answered.push({ operation: "create_session", key: headers["idempotency-key"], ask, first });
   return !isWrong || refused?.status === 400;
-}
-
-/** With another body it is refused and nothing changes. */
-async function changedBody({ shop, seen, name, patience }: Story, body: object, key: Record<string, string>) {
-  seen.count();
-  const changed = await untilAnswered(
-    () => shop.api.post(path, { ...body, metadata: { story: "changed" } }, key),
-    patience,
-  );
-  if (changed && changed.at("error.code") !== "idempotency_key_reuse")
-    seen.offence(name, `a changed body under one key answered ${changed}`);
 }

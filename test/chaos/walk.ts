@@ -2,7 +2,8 @@
 // the whole system over HTTP while processors, clocks and operators misbehave; afterwards every book must agree. Prints
 // its seed, its progress, what was drawn and each difference. Exit code 1 on a difference. The same seed makes the same
 // decisions; what runs at the same time may interleave in another way.
-import { printHelpIfRequested, readOptions } from "../../deploy/local/options.ts";
+import { printHelpIfRequested } from "../../deploy/local/options.ts";
+import { optionsOf, seedRange } from "../harness/options.ts";
 import { Drawn } from "./drawn.ts";
 import { dumpBooks } from "./dump.ts";
 import { Honesty } from "./honesty.ts";
@@ -107,14 +108,11 @@ export async function walk(rig: WideRig, options: WalkOptions): Promise<WalkRepo
 
 async function runCommand(): Promise<void> {
   printHelpIfRequested(usage);
-  const flags = readOptions("operations", "seed", "only");
-  const operations = Number(flags.get("operations") ?? 5_000);
-  const seed = Number(flags.get("seed") ?? Math.floor(Math.random() * 1_000_000));
-  const only = flags.get("only")?.split(",") ?? [];
-  if (!(operations >= 1 && operations <= 1_000_000) || !Number.isSafeInteger(seed)) {
-    console.error("--operations takes 1 to 1000000, --seed a whole number");
-    process.exit(2);
-  }
+  const { operations, seed, ...words } = optionsOf(
+    { operations: { fallback: 5_000, least: 1, most: 1_000_000 }, seed: seedRange() },
+    "only",
+  );
+  const only = words.only?.split(",") ?? [];
   const began = performance.now();
   console.log(`walk of ${operations} operations, seed ${seed}`);
   const rig = await startWalkRig(operations);
