@@ -1,4 +1,5 @@
-// CPU and memory of processes by pid, from /proc (Linux); elsewhere 0.
+// CPU and memory of processes by pid, from /proc (Linux); elsewhere 0. Also the CPU share of other processes, which
+// figures of a busy machine must mention.
 import { readdirSync, readFileSync } from "node:fs";
 
 const ticksPerSecond = 100; // USER_HZ, fixed on Linux
@@ -48,4 +49,32 @@ function read(path: string): string {
   } catch {
     return "";
   }
+}
+
+/**
+ * Starts the watch.
+ * @param pids of the measured processes, in addition to this one; their children are included
+ * @returns the share of all cores that other processes used since, 0 to 1
+ */
+export function watchOthers(pids: Readonly<Record<string, number>>): () => number {
+  const before = { own: own(pids), machine: machine() };
+  return () => {
+    const now = { own: own(pids), machine: machine() };
+    const busy = now.machine.busyUs - before.machine.busyUs - (now.own - before.own);
+    return Math.max(0, busy / Math.max(1, now.machine.allUs - before.machine.allUs));
+  };
+}
+
+function own(pids: Readonly<Record<string, number>>): number {
+  const { user, system } = process.cpuUsage();
+  return Object.values(cpuOf(pids)).reduce((sum, us) => sum + us, user + system);
+}
+
+function machine(): { busyUs: number; allUs: number } {
+  const [line = ""] = read("/proc/stat").split("\n");
+  const ticks = line.trim().split(/\s+/).slice(1, 9).map(Number);
+  const all = ticks.reduce((sum, n) => sum + n, 0);
+  const idle = (ticks[3] ?? 0) + (ticks[4] ?? 0);
+  const us = (n: number) => (n * 1_000_000) / ticksPerSecond;
+  return { busyUs: us(all - idle), allUs: us(all) };
 }

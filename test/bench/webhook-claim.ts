@@ -1,7 +1,6 @@
 // How long a claim and a walk over the lanes take with a million queued deliveries.
 import { claimDue, walkLanes } from "../../services/webhook/store/delivery-queue.ts";
-import type { Phase, Report } from "./webhook-phase.ts";
-import type { Rig } from "./webhook-rig.ts";
+import type { Phase, Report, Rig } from "./webhook-rig.ts";
 
 const queuedCount = 1_000_000;
 const insertedAtOnce = 100_000;

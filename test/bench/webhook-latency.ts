@@ -1,8 +1,7 @@
 // Latency from a payment's commit to the arrival at the receiver, alone and while 200 endpoints that never answer get
 // as much.
 import { eventually } from "../harness/eventually.ts";
-import type { Phase, Report } from "./webhook-phase.ts";
-import type { BenchEndpoint, Rig } from "./webhook-rig.ts";
+import type { BenchEndpoint, Phase, Report, Rig } from "./webhook-rig.ts";
 
 const ratePerSecond = 200;
 const healthyCount = 50;

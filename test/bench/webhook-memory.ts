@@ -1,8 +1,7 @@
 // The most memory that the service takes under every kind of misbehaving receiver at once, each with a backlog that
 // keeps coming back.
 import { setTimeout as pause } from "node:timers/promises";
-import type { Phase, Report } from "./webhook-phase.ts";
-import type { BenchEndpoint, Rig } from "./webhook-rig.ts";
+import type { BenchEndpoint, Phase, Report, Rig } from "./webhook-rig.ts";
 
 // Enough to reach the limits of slow and of silent endpoints.
 const endpointsPerKind = 8;

@@ -1,16 +1,18 @@
 // Deliveries a second: events published as fast as the service takes them in, until all of them are recorded as
 // delivered.
+import { createHmac, createSecretKey, randomBytes } from "node:crypto";
+import { readFileSync } from "node:fs";
 import { create, toBinary } from "@bufbuild/protobuf";
 import { timestampNow } from "@bufbuild/protobuf/wkt";
+import { Pool } from "undici";
 import { eventSubject } from "#platform/events/streams.ts";
 import { newId } from "#platform/values/id.ts";
 import { EventSchema } from "#proto/events/v1/events_pb.ts";
 import { eventually } from "../harness/eventually.ts";
 import { noteAnnounced, type OutboxEvent } from "../harness/payments/announcing-payments.ts";
+import { inParallel } from "./shop.ts";
 import { cpuOf } from "./usage.ts";
-import { measureBareSender } from "./webhook-bare.ts";
-import type { Phase, Report } from "./webhook-phase.ts";
-import type { BenchEndpoint, Rig } from "./webhook-rig.ts";
+import type { BenchEndpoint, Phase, Report, Rig } from "./webhook-rig.ts";
 
 const endpointsCount = 64;
 const warmUpEvents = 5_000;
@@ -105,4 +107,38 @@ function newEvent(rig: Rig, merchantId: string): OutboxEvent {
   });
   const subject = eventSubject(rig.namespace, "payments", event.type);
   return { id: event.id, subject, body: toBinary(EventSchema, event) };
+}
+
+const [bareConnections, bareWarmUp, bareRequests] = [64, 2_000, 20_000];
+/** As long as that of a succeeded payment's event. */
+const bodyBytes = 400;
+
+/** The limit: signed requests to the same receivers by a program that only signs and sends. */
+async function measureBareSender(rig: Rig, report: Report): Promise<void> {
+  const pool = new Pool(rig.receivers.url, {
+    connections: bareConnections,
+    pipelining: 1,
+    connect: { ca: readFileSync(rig.receivers.ca, "utf8") },
+  });
+  const key = createSecretKey(randomBytes(32));
+  const body = Buffer.alloc(bodyBytes, "x");
+  const send = async () => {
+    report.deadline.throwIfAborted();
+    const signature = createHmac("sha256", key).update(body).digest("hex");
+    const headers = { "content-type": "application/json", "service-signature": `t=0,v1=${signature}` };
+    const answer = await pool.request({ method: "POST", path: "/ok/bare", headers, body });
+    await answer.body.dump();
+  };
+  await inParallel(Math.round(bareWarmUp * report.share), bareConnections, send);
+  const count = Math.round(bareRequests * report.share);
+  const before = { receiver: cpuOf(rig.pids).receiver ?? 0, own: process.cpuUsage(), at: performance.now() };
+  await inParallel(count, bareConnections, send);
+  const seconds = (performance.now() - before.at) / 1_000;
+  const own = process.cpuUsage(before.own);
+  const each = (us: number) => Math.round(us / count);
+  await pool.close();
+  report.row(
+    "  the same requests by a bare sender (limit)",
+    `${Math.round(count / seconds)}/s; sender ${each(own.user + own.system)} / receivers ${each((cpuOf(rig.pids).receiver ?? 0) - before.receiver)} µs`,
+  );
 }

@@ -4,12 +4,11 @@
 // throughput,latency,memory,claim] [-- --short]
 import { setTimeout as pause } from "node:timers/promises";
 import { parseOptions, printHelpIfRequested } from "../../deploy/local/options.ts";
-import { watchOthers } from "./machine.ts";
+import { watchOthers } from "./usage.ts";
 import { claim } from "./webhook-claim.ts";
 import { latency } from "./webhook-latency.ts";
 import { memory } from "./webhook-memory.ts";
-import type { Phase, Report } from "./webhook-phase.ts";
-import { startRig } from "./webhook-rig.ts";
+import { type Phase, type Report, startRig } from "./webhook-rig.ts";
 import { throughput } from "./webhook-throughput.ts";
 
 const phases: Readonly<Record<string, Phase>> = { throughput, latency, memory, claim };
