@@ -13,7 +13,7 @@ import { stripeConnector } from "../../services/payments/connectors/stripe/strip
 import { FakeStripe, signEvent } from "../harness/stripe/fake-stripe.ts";
 import type { StripeAccount } from "../harness/stripe/stripe-account.ts";
 import type { FakeEvent } from "../harness/stripe/stripe-records.ts";
-import { signVersionedEvent } from "../harness/stripe/stripe-versions.ts";
+import { inVersion } from "../harness/stripe/stripe-versions.ts";
 import { type ConnectorRig, valueIn } from "./contract.ts";
 
 export interface StripeRig extends ConnectorRig {
@@ -80,8 +80,7 @@ export async function startStripeRig(timeoutMs = lostMs): Promise<StripeRig> {
       return { body: Buffer.from(body), headers: { "stripe-signature": header } };
     },
     deliver: (event, apiVersion) => {
-      const endpoint = { secret: credentials.webhook_secret, apiVersion };
-      const { body, header } = signVersionedEvent(event, endpoint, Math.floor(Date.now() / 1_000));
+      const { body, header } = signEvent(inVersion(event, apiVersion), credentials.webhook_secret);
       return { body: Buffer.from(body), headers: { "stripe-signature": header } };
     },
     stop: async () => {

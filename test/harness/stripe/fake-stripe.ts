@@ -5,7 +5,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from "node:ht
 import { setTimeout as pause } from "node:timers/promises";
 import Stripe from "stripe";
 import { StripeAccount } from "./stripe-account.ts";
-import { FaultDraw, type Misbehaviour, planOf, type StripeFault } from "./stripe-faults.ts";
+import { FaultDraw, planOf } from "./stripe-faults.ts";
 import { type FormObject, parseForm, parseParts } from "./stripe-form.ts";
 import type { Json } from "./stripe-records.ts";
 import { type Reply, refusal } from "./stripe-refusals.ts";
@@ -29,10 +29,9 @@ type Page = { readonly status: number; readonly html: string };
 const inProgress = Symbol("a key whose first request is not answered yet");
 const keyLifeMs = 24 * 3_600_000; // https://docs.stripe.com/api/idempotent_requests
 
-export class FakeStripe {
+export class FakeStripe extends FaultDraw {
   readonly #accounts = new Map<string, StripeAccount>();
   readonly #answers = new Map<string, StoredReply | typeof inProgress>();
-  readonly #faults = new FaultDraw();
   readonly #stopping = new AbortController();
   /** Method, path and idempotency key of every request that was taken. */
   readonly requests: { method: string; path: string; key: string; form: FormObject }[] = [];
@@ -73,26 +72,6 @@ export class FakeStripe {
     return account;
   }
 
-  /** The next request of this kind goes wrong. */
-  failNext(method: "GET" | "POST", path: RegExp, fault: StripeFault): void {
-    this.#faults.failNext(method, path, fault);
-  }
-
-  /** From now on requests of this kind go wrong by a seeded chance. */
-  misbehave(misbehaviour: Misbehaviour): void {
-    this.#faults.misbehave(misbehaviour);
-  }
-
-  /** Ends all faults. */
-  calm(): void {
-    this.#faults.calm();
-  }
-
-  /** How often each fault struck. */
-  fired(): ReadonlyMap<StripeFault, number> {
-    return this.#faults.fired();
-  }
-
   /** Stripe forgets keys after a day; this day is over. */
   forgetKeys(): void {
     this.#answers.clear();
@@ -106,7 +85,7 @@ export class FakeStripe {
     const parsed = await readRequest(request, this.url);
     const { method, path, key, form } = parsed;
     this.requests.push({ method, path, key, form });
-    const fault = this.#faults.draw(method, path);
+    const fault = this.draw(method, path);
     const plan = fault && planOf(fault);
     const scripted = typeof plan?.answer === "object" ? replyOf(plan.answer) : undefined;
     if (plan?.work === "later") void this.#once(parsed, undefined, this.earlyMs);

@@ -49,7 +49,7 @@ export function planOf(fault: StripeFault): FaultPlan {
   return plans[fault];
 }
 
-export interface Misbehaviour {
+interface Misbehaviour {
   readonly fault: StripeFault;
   readonly method: "GET" | "POST";
   readonly path: RegExp;
@@ -65,10 +65,12 @@ export class FaultDraw {
   #chances: (Misbehaviour & { random: Random })[] = [];
   readonly #fired = new Map<StripeFault, number>();
 
+  /** The next request of this kind goes wrong. */
   failNext(method: "GET" | "POST", path: RegExp, fault: StripeFault): void {
     this.#next.push({ method, path, fault });
   }
 
+  /** From now on requests of this kind go wrong by a seeded chance. */
   misbehave(misbehaviour: Misbehaviour): void {
     if (!isFault(misbehaviour.fault)) throw new RangeError(`no fault named ${String(misbehaviour.fault)}`);
     this.#chances.push({ ...misbehaviour, random: new Random(misbehaviour.seed) });

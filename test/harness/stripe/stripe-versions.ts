@@ -1,21 +1,6 @@
 // Stripe's objects as older API versions write them: a webhook endpoint and an account's event list keep the version
 // they were made with, whatever version a request names.
-import Stripe from "stripe";
 import type { FakeEvent, Json } from "./stripe-records.ts";
-
-/** An account's webhook endpoint. */
-export interface StripeEndpoint {
-  readonly secret: string;
-  /** `YYYY-MM-DD`, with or without a name. */
-  readonly apiVersion: string;
-}
-
-/** A body and the header that Stripe would send with it to the endpoint, signed by the SDK's own test helper. */
-export function signVersionedEvent(event: FakeEvent, { secret, apiVersion }: StripeEndpoint, atSeconds: number) {
-  const body = JSON.stringify(inVersion(event, apiVersion));
-  const header = Stripe.webhooks.generateTestHeaderString({ payload: body, secret, timestamp: atSeconds });
-  return { body, header };
-}
 
 /** The event with its object in the shape of the version. */
 export function inVersion(event: FakeEvent, version: string): FakeEvent {
