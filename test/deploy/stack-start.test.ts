@@ -8,8 +8,7 @@ import { freePort } from "../../deploy/local/free-port.ts";
 import type { StackInfo } from "../../deploy/local/stack-file.ts";
 import { api, merchantApi } from "../harness/api.ts";
 import { eventually } from "../harness/eventually.ts";
-import { modeOf, type StartCommand } from "../harness/files/start-command.ts";
-import { allGone, startCommands } from "../harness/files/start-commands.ts";
+import { allGone, modeOf, type StartCommand, startCommands } from "../harness/files/start-commands.ts";
 import { pay } from "../harness/pay.ts";
 import { suite } from "../harness/suite.ts";
 

@@ -1,7 +1,8 @@
 // A test file's suite: uvu with time limits, hooks whose failure fails the tests, and a check for open handles at the
 // end. (uvu alone passes a file whose `before` threw, and waits for a hanging test without end.)
+import { ChildProcess } from "node:child_process";
+import { Server, Socket } from "node:net";
 import { type Test, suite as uvuSuite } from "uvu";
-import { openHandles } from "./run/open-handles.ts";
 
 type Body = () => unknown;
 
@@ -197,3 +198,26 @@ export function startLeakCheck(): void {
 }
 
 process.once("beforeExit", pauseLeakCheck); // nothing is open: what runs now is orderly stopping
+
+/**
+ * A text for each open handle, and the names of what Node cannot describe, such as timers. Node lists handles only in an
+ * internal call, which tests may use and the product may not.
+ */
+function openHandles(): string[] {
+  const list: unknown = Reflect.get(process, "_getActiveHandles");
+  const handles: unknown = typeof list === "function" ? list.call(process) : [];
+  return [...process.getActiveResourcesInfo(), ...(Array.isArray(handles) ? handles.map(described) : [])];
+}
+
+function described(handle: unknown): string {
+  if (handle instanceof Socket) {
+    if (handle === process.stdout || handle === process.stderr) return "own output";
+    const state = `${handle.readyState}${handle.connecting ? ", connecting" : ""}`;
+    if (handle.remotePort === undefined && handle.localPort === undefined) return `pipe (${state})`;
+    const ends = `${handle.localAddress}:${handle.localPort} to ${handle.remoteAddress}:${handle.remotePort}`;
+    return `socket ${ends} (${state}, read ${handle.bytesRead}, written ${handle.bytesWritten} bytes)`;
+  }
+  if (handle instanceof Server) return `server on ${JSON.stringify(handle.address())}`;
+  if (handle instanceof ChildProcess) return `child ${handle.pid} (${handle.spawnargs.slice(0, 3).join(" ")})`;
+  return handle?.constructor?.name ?? typeof handle;
+}

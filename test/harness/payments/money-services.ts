@@ -2,7 +2,6 @@
 // and their faults, but not the gateway.
 import assert from "node:assert/strict";
 import { randomBytes } from "node:crypto";
-import type { Client } from "@connectrpc/connect";
 import { connectPeer, type Peer } from "#platform/rpc/client.ts";
 import { fixedToken, trustingOnly } from "#platform/secrets/callers.ts";
 import { ConnectorService, Environment, MerchantService } from "#proto/merchant/v1/merchant_pb.ts";
@@ -15,36 +14,6 @@ import { startPayments } from "../../../services/payments/service.ts";
 import { startSimulator } from "../../../services/simulator/service.ts";
 import { freshDatabase, testPool } from "../database.ts";
 import { infra } from "../infra.ts";
-
-export interface MoneyServices {
-  readonly payments: Client<typeof PaymentsService>;
-  readonly disputes: Client<typeof DisputeService>;
-  readonly merchantId: string;
-  readonly environment: Environment;
-  /** Superuser URLs. */
-  readonly paymentsDatabaseUrl: string;
-  readonly merchantDatabaseUrl: string;
-  /** Login of the payments service. */
-  readonly paymentsServiceUrl: string;
-  /** The outside company's, for what it does not offer over HTTP: forgetting. */
-  readonly simulatorDatabaseUrl: string;
-  /** RPC addresses. */
-  readonly urls: { readonly merchant: string; readonly payments: string };
-  /** Settings that all services share: NATS, token, keys. */
-  readonly settings: CommonSettings;
-  /** The simulator's origin, and the merchant's account there. */
-  readonly processorUrl: string;
-  readonly account: string;
-  /** Secrets for any account at the simulator. */
-  readonly processorSecrets: Record<string, string>;
-  /** The simulator's API as the merchant's account. @param path from `/`. */
-  readonly processor: (method: string, path: string, body?: unknown) => Promise<{ status: number; body: unknown }>;
-  /**
-   * Stops payments, and starts it at the same address on the database that `meanwhile` answers (what it logs in with).
-   */
-  restartPayments(meanwhile: () => Promise<string>): Promise<void>;
-  stop(): Promise<void>;
-}
 
 const key = () => randomBytes(32);
 
@@ -98,7 +67,7 @@ export interface MoneyOptions {
  * event list is never read; `pageSeconds`: lifetime of the simulator's pages, by default unlimited; waits of payments,
  * by default as in production. Seconds.
  */
-export async function startMoneyServices(options: MoneyOptions = {}): Promise<MoneyServices> {
+export async function startMoneyServices(options: MoneyOptions = {}) {
   const common = await commonSettings();
   const { RPC_TOKEN: token } = common;
   const [merchantDb, paymentsDb, simulatorDb, nowhere] = await Promise.all([
@@ -143,18 +112,26 @@ export async function startMoneyServices(options: MoneyOptions = {}): Promise<Mo
     payments: paymentsPeer.client(PaymentsService),
     disputes: paymentsPeer.client(DisputeService),
     merchantId,
-    environment: Environment.SANDBOX,
+    environment: Environment.SANDBOX as Environment,
+    /** Superuser URLs. */
     paymentsDatabaseUrl: paymentsDb.url,
     merchantDatabaseUrl: merchantDb.url,
+    /** Login of the payments service. */
     paymentsServiceUrl: paymentsDb.serviceUrl,
+    /** The outside company's, for what it does not offer over HTTP: forgetting. */
     simulatorDatabaseUrl: simulatorDb.url,
+    /** RPC addresses. */
     urls: { merchant: merchantUrl, payments: paymentsUrl },
     settings: common,
+    /** The simulator's origin, and the merchant's account there. */
     processorUrl: simulator.url,
     account,
+    /** Secrets for any account at the simulator. */
     processorSecrets: { account: "acct_added", secret_key: secretKey, webhook_secret: webhookSecret },
+    /** The simulator's API as the merchant's account. */
     processor: askingProcessor(simulator.url, secretKey, account),
-    restartPayments: async (meanwhile) => {
+    /** Stops payments, and starts it at the same address on the database that `meanwhile` answers. */
+    restartPayments: async (meanwhile: () => Promise<string>) => {
       const PORT = payments.port;
       await payments.stop();
       payments = await startPayments({ ...paymentsSettings, PORT, DATABASE_URL: await meanwhile() });
@@ -167,6 +144,8 @@ export async function startMoneyServices(options: MoneyOptions = {}): Promise<Mo
     },
   };
 }
+
+export type MoneyServices = Awaited<ReturnType<typeof startMoneyServices>>;
 
 /** Where the processors are, and the waits for them. */
 function processorSettings(simulatorUrl: string, options: MoneyOptions) {
@@ -185,13 +164,13 @@ function processorSettings(simulatorUrl: string, options: MoneyOptions) {
 }
 
 /** Calls the simulator's API as one of its accounts. */
-function askingProcessor(url: string, secretKey: string, account: string): MoneyServices["processor"] {
+function askingProcessor(url: string, secretKey: string, account: string) {
   const headers = {
     authorization: `Bearer ${secretKey}`,
     "processor-account": account,
     "content-type": "application/json",
   };
-  return async (method, path, body) => {
+  return async (method: string, path: string, body?: unknown): Promise<{ status: number; body: unknown }> => {
     const json = body === undefined ? {} : { body: JSON.stringify(body) };
     const answer = await fetch(`${url}${path}`, { method, headers, ...json });
     const text = await answer.text();

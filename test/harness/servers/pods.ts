@@ -5,6 +5,7 @@ import { randomBytes } from "node:crypto";
 import { existsSync } from "node:fs";
 import { readFile, rm } from "node:fs/promises";
 import { join } from "node:path";
+import { setTimeout as pause } from "node:timers/promises";
 import { promisify } from "node:util";
 import { ensureStreams } from "../../../deploy/cli/setup/ensure-streams.ts";
 import type { StackDatabases } from "../../../deploy/local/databases.ts";
@@ -18,10 +19,10 @@ import { rpcFiles } from "../../../deploy/local/state/rpc-files.ts";
 import { stackSecrets } from "../../../deploy/local/state/secrets.ts";
 import { type TlsFiles, tlsFiles } from "../../../deploy/local/state/tls.ts";
 import { freshDatabase, serviceLogin, serviceRoles } from "../database.ts";
+import { eventually } from "../eventually.ts";
 import { infra } from "../infra.ts";
 import { tempDir } from "../temp-dir.ts";
 import { type Balancer, startBalancer } from "./balancer.ts";
-import { type Pod, startPod } from "./pod.ts";
 
 /** The services of a rollout. */
 export const services = ["merchant", "payments", "checkout", "webhook", "gateway"] as const;
@@ -231,4 +232,61 @@ async function asBefore(current: StackEnvironment, release: Release): Promise<St
   const isKnown = (line: string) => known.includes(`CALLER_${line.split(" ")[0]?.toUpperCase()} = `);
   await writePrivate(callers, lines.filter(isKnown).join("\n"));
   return { ...current, databases: { ...databases, usedBy: databases.of }, rpcFiles: { ...files, callers } };
+}
+
+interface Pod {
+  readonly port: number;
+  /** As Kubernetes ends it. The balancer notices by the readiness probe, with its delay. */
+  end(): Promise<void>;
+  /** For after the last call. */
+  kill(): Promise<void>;
+}
+
+const probeEveryMs = 100;
+const startMsMax = 60_000;
+
+/**
+ * Starts a replica as a kubelet runs it: balanced while its readiness probe passes. Waits until it is balanced.
+ * @param name for messages
+ * @param balanced the ports of the service's replicas that are ready
+ * @param start runs the process on these ports
+ */
+async function startPod(
+  name: string,
+  balanced: Set<number>,
+  start: (ports: { port: number; adminPort: number }) => Promise<RunningProcess>,
+): Promise<Pod> {
+  const [port, adminPort] = [await freePort(), await freePort()];
+  const running = await start({ port, adminPort });
+  let watched = true;
+  void (async () => {
+    while (watched) {
+      const isReady = await fetch(`http://127.0.0.1:${adminPort}/readyz`).then(
+        (answer) => answer.ok,
+        () => false,
+      );
+      if (isReady && watched) balanced.add(port);
+      else balanced.delete(port);
+      await pause(probeEveryMs);
+    }
+  })();
+  const unwatch = () => {
+    watched = false;
+    balanced.delete(port);
+  };
+  await eventually(`${name} to be ready`, () => balanced.has(port), { limitMs: startMsMax });
+  return {
+    port,
+    async end() {
+      process.kill(running.pid, "SIGTERM");
+      const ended = await running.exited;
+      unwatch();
+      if (ended !== "exit code 0") throw new Error(`a replica of ${name} did not stop cleanly: ${ended}`);
+    },
+    async kill() {
+      unwatch();
+      process.kill(running.pid, "SIGKILL");
+      await running.exited;
+    },
+  };
 }
