@@ -86,21 +86,6 @@ test("lists the chosen rows that a run of this kind did not draw", () => {
   assert.throws(() => new Drawn(["clok"]), /no fault "clok"/);
 });
 
-test("a chosen row has ten times the weight until it is drawn", () => {
-  const chosen = new Drawn(["clock ahead", "clock behind"]);
-  chosen.count("clock ahead");
-  const weights = [
-    ["clock ahead", 3],
-    ["clock behind", 3],
-    ["clocks drift apart", 1],
-  ] as const;
-  assert.deepEqual(chosen.eager(weights), [
-    ["clock ahead", 3],
-    ["clock behind", 30],
-    ["clocks drift apart", 1],
-  ]);
-});
-
 /** The table as docs/faults.md shows it. */
 function renderFaultTable(): string {
   const drawn: Record<DrawnBy, string> = { walk: "walk", chaos: "chaos", both: "walk, chaos", drill: "" };

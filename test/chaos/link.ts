@@ -120,7 +120,7 @@ function end({ near, far }: Pair): void {
 /**
  * Closes with a reset, except a closing socket: for that Node fails with EINVAL, never closes it, and loops at exit.
  */
-export function breakOff(socket: Socket): void {
+function breakOff(socket: Socket): void {
   if (socket.writableEnded) socket.destroy();
   else socket.resetAndDestroy();
 }

@@ -18,7 +18,9 @@ export interface MoneyRig {
   /** The public API with the merchant's key, and without one, as the buyer's browser calls it. */
   readonly merchant: Api;
   readonly buyer: Api;
-  /** The processor's API and test controls, as the merchant's account. */
+  /** The merchant's account at the simulator. */
+  readonly account: string;
+  /** The processor's API and test controls, as that account. */
   readonly processor: Api;
   /** Of the simulator, to act there as another account. */
   readonly simulatorSecretKey: string;
@@ -84,6 +86,8 @@ export async function startMoneyRig({ processorDatabase, ...options }: MoneyRigO
   const { simulatorSecretKey } = await stackSecrets(stateDir);
   const receiver = await startReceiver(stack.tls);
   const merchant = merchantApi(stack.gateway, stack.api_key);
+  const connectors = (await merchant.get("/v1/merchants/me/connectors")).expect(200);
+  const account = connectors.text("data.0.external_account_id");
   const endpoint = { url: `${receiver.url}/hook`, event_types: [...deliveredTypes] };
   const registered = (await merchant.post("/v1/merchants/me/webhooks", endpoint)).expect(201);
   const urlOf = (owner: string) => databaseUrlOf(stack.database, owner);
@@ -98,7 +102,8 @@ export async function startMoneyRig({ processorDatabase, ...options }: MoneyRigO
     merchantId: stack.merchant_id,
     merchant,
     buyer: api(stack.gateway),
-    processor: processorApi(running, simulatorSecretKey, await accountOf(merchant)),
+    account,
+    processor: processorApi(running, simulatorSecretKey, account),
     simulatorSecretKey,
     receiver,
     signingSecret: registered.text("signing_secret"),
@@ -115,8 +120,4 @@ export async function startMoneyRig({ processorDatabase, ...options }: MoneyRigO
 /** The processor's API as one of its accounts, by the stack's own secret: the services keep theirs to themselves. */
 export function processorApi({ stack }: RunningStack, secretKey: string, account: string): Api {
   return api(stack.processor, { authorization: `Bearer ${secretKey}`, "processor-account": account });
-}
-
-async function accountOf(merchant: Api): Promise<string> {
-  return (await merchant.get("/v1/merchants/me/connectors")).expect(200).text("data.0.external_account_id");
 }

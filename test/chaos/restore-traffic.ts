@@ -76,7 +76,7 @@ async function buy(shop: Shop, random: Random, name: string): Promise<void> {
   const amount = random.int(500, 9_000);
   const order = { amount, currency: "EUR", description: `order ${name}`, metadata: { order: name } };
   if (random.chance(0.2)) {
-    const paymentMethod = await cardToken(rig.running.stack.processor, await accountOf(rig));
+    const paymentMethod = await cardToken(rig.running.stack.processor, rig.account);
     const body = { ...order, payment_method: paymentMethod };
     const { made, request } = await ask(shop, { path: "/v1/payments", body, key: `pay-${name}`, at: "id" });
     const bought = { request, paymentId: request.id, isPaid: made.text("status") === "succeeded", refunds: [] };
@@ -117,7 +117,7 @@ async function ask(
 }
 
 /** As persistent programs do: refused or unanswered, it goes again with its key. */
-async function untilAnswered(
+export async function untilAnswered(
   to: Api,
   path: string,
   body: RepeatableRequest["body"] | undefined,
@@ -133,16 +133,6 @@ async function untilAnswered(
     if (!mayPass || performance.now() > end) throw new Error(`${path} with ${key}: ${answer ?? "no answer"}`);
     await new Promise((resolve) => setTimeout(resolve, againMs));
   }
-}
-
-const accounts = new WeakMap<RestoreRig, Promise<string>>();
-
-function accountOf(rig: RestoreRig): Promise<string> {
-  const fetchAccount = async () =>
-    (await rig.merchant.get("/v1/merchants/me/connectors")).expect(200).text("data.0.external_account_id");
-  const known = accounts.get(rig) ?? fetchAccount();
-  accounts.set(rig, known);
-  return known;
 }
 
 /** The merchant's changes to its own settings around the copy. */

@@ -1,11 +1,11 @@
 // Buyers that never give up: each buys in a loop, retries rejected or unanswered requests with the same key, and
 // remembers its payments. Also checks that events leave the services and reach the merchant.
-import { setTimeout as pause } from "node:timers/promises";
 import { Database } from "#platform/database/database.ts";
 import { createLog } from "#platform/telemetry/log.ts";
-import { type Answer, api } from "../harness/api.ts";
+import { api } from "../harness/api.ts";
 import { eventually } from "../harness/eventually.ts";
 import { pay } from "../harness/pay.ts";
+import { untilAnswered } from "./restore-traffic.ts";
 import type { VanishRig } from "./vanish-rig.ts";
 
 export interface Buyers {
@@ -30,8 +30,6 @@ export interface Publisher {
   readonly isUpToDate: () => Promise<boolean>;
 }
 
-// Shorter than Retry-After, as of an impatient program.
-const againMs = 200;
 const moreMsMax = 120_000;
 
 /** @param count who buy side by side */
@@ -86,36 +84,15 @@ async function isUpToDate(db: Database): Promise<boolean> {
   return rows.length === 0;
 }
 
-/** @returns the payment; undefined: it was not wanted any more before it was paid. */
+/** @returns the payment; undefined: buyers were not wanted any more before it was paid */
 async function buy(rig: VanishRig, key: string, isWanted: () => boolean): Promise<string | undefined> {
   const { gateway } = rig.running.stack;
-  const again = (ask: () => Promise<Answer>, status: number) => untilAnswered(ask, status, isWanted);
-  const body = { amount: 1_000, currency: "EUR" };
-  const made = await again(() => rig.merchant.post("/v1/checkout-sessions", body, { "idempotency-key": key }), 201);
-  if (!made) return undefined;
-  const paying = await again(() => pay(made.text("render.frame_url")), 200);
-  if (!paying) return undefined;
+  const made = await untilAnswered(rig.merchant, "/v1/checkout-sessions", { amount: 1_000, currency: "EUR" }, key, 201);
+  if (!isWanted()) return undefined;
+  await eventually("the buyer to pay", async () => (await pay(made.text("render.frame_url"))).status === 200, {
+    limitMs: moreMsMax,
+    everyMs: 200,
+  });
   const path = `/v1/checkout/${made.text("id")}/confirm?secret=${encodeURIComponent(made.text("session_secret"))}`;
-  // The money has moved: a buyer that left now would leave a payment without an answer.
-  const confirmed = await untilAnswered(
-    () => api(gateway).post(path),
-    200,
-    () => true,
-  );
-  return confirmed?.text("payment_id");
-}
-
-async function untilAnswered(
-  ask: () => Promise<Answer>,
-  status: number,
-  isWanted: () => boolean,
-): Promise<Answer | undefined> {
-  while (isWanted()) {
-    const answer = await ask().catch(() => undefined);
-    if (answer?.status === status) return answer;
-    if (answer && answer.status < 500 && ![409, 425, 429].includes(answer.status))
-      throw new Error(`refused: ${answer}`);
-    await pause(againMs);
-  }
-  return undefined;
+  return (await untilAnswered(api(gateway), path, undefined, "", 200)).text("payment_id");
 }

@@ -257,8 +257,8 @@ function intentOf(frameUrl: string): string {
 
 /** A payment without a session, asked for under one key until it is answered. */
 async function payByToken(key: string): Promise<void> {
-  const account = (await rig.merchant.get("/v1/merchants/me/connectors")).text("data.0.external_account_id");
-  const order = { amount: 700, currency: "EUR", payment_method: await cardToken(rig.running.stack.processor, account) };
+  const token = await cardToken(rig.running.stack.processor, rig.account);
+  const order = { amount: 700, currency: "EUR", payment_method: token };
   const ask = () => rig.merchant.post("/v1/payments", order, { "idempotency-key": key });
   seen.creations += 1;
   const answer = await untilAnswered(ask, patience);

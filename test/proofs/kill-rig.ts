@@ -5,18 +5,17 @@ import type { StackShape } from "../../deploy/local/settings.ts";
 import type { RunningStack } from "../../deploy/local/start.ts";
 import { type Answer, api, merchantApi } from "../harness/api.ts";
 import { eventually } from "../harness/eventually.ts";
-import { cards, pay } from "../harness/pay.ts";
+import { pay } from "../harness/pay.ts";
 import { type Receiver, startReceiver } from "../harness/receiver.ts";
 import { startTestStack } from "../harness/stack.ts";
 
 // A caller who takes 409, 502, 503 and a cut connection as "ask again" (docs/contract.md §2).
 const retryLimitMs = 120_000;
 
-/** The card of a job, and the hook before each step. */
+/** A job with the hook before each step. */
 interface Job {
   readonly name: string;
-  readonly card?: string;
-  readonly atStep?: (step: number) => Promise<void>;
+  readonly atStep: (step: number) => Promise<void>;
 }
 
 export class KillRig {
@@ -44,7 +43,7 @@ export class KillRig {
     });
     const receiver = await startReceiver(running.stack.tls);
     const rig = new KillRig(running, receiver);
-    const types = ["payment.succeeded", "payment.refunded", "payment.disputed"];
+    const types = ["payment.succeeded", "payment.refunded"];
     const endpoint = { url: `${receiver.url}/hook`, event_types: types };
     (await rig.#merchant.post("/v1/merchants/me/webhooks", endpoint)).expect(201);
     return rig;
@@ -79,14 +78,6 @@ export class KillRig {
     for (const paymentId of await Promise.all(jobs)) await this.#assertRefundedOnce(paymentId);
   }
 
-  /** The payment is disputed: its merchant is notified, and the dispute holds the whole amount. */
-  async assertDisputed(): Promise<void> {
-    const paymentId = await this.#paid({ name: "disputed", card: cards.disputedLater });
-    const record = await this.#recordWith(paymentId, "status", "disputed");
-    assert.equal(record.number("dispute.amount"), 1000);
-    await this.#received("payment.disputed", paymentId, "disputed");
-  }
-
   /** Asks until there is an answer that does not invite another try. */
   #untilAnswered(what: string, ask: () => Promise<Answer>): Promise<Answer> {
     return eventually(
@@ -100,14 +91,14 @@ export class KillRig {
   }
 
   /** @returns the payment's id, once its session is completed */
-  async #paid({ name, card, atStep = async () => {} }: Job): Promise<string> {
+  async #paid({ name, atStep }: Job): Promise<string> {
     await atStep(0);
     const key = { "idempotency-key": `c-${name}` };
     const create = () => this.#merchant.post("/v1/checkout-sessions", { amount: 1000, currency: "EUR" }, key);
     const session = (await this.#untilAnswered("the session", create)).expect(201);
     await atStep(1);
     const frame = session.text("render.frame_url");
-    await eventually("the buyer to pay", async () => (await pay(frame, card)).status === 200, {
+    await eventually("the buyer to pay", async () => (await pay(frame)).status === 200, {
       limitMs: retryLimitMs,
     });
     await atStep(2);
@@ -125,7 +116,7 @@ export class KillRig {
 
   async #mainJob(job: Job): Promise<string> {
     const paymentId = await this.#paid(job);
-    await job.atStep?.(3);
+    await job.atStep(3);
     const key = { "idempotency-key": `r-${job.name}` };
     const refund = () => this.#merchant.post(`/v1/payments/${paymentId}/refunds`, { amount: 300 }, key);
     (await this.#untilAnswered("the refund", refund)).expect(201);
