@@ -85,7 +85,6 @@ export const tiers: Readonly<Record<string, Tier>> = {
   "test/proofs/": "full",
   "test/proofs/journey.": "quick",
   "test/proofs/walk.": "quick",
-  "test/releases/": "full",
   "test/states/": "quick",
 };
 

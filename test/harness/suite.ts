@@ -200,8 +200,8 @@ export function startLeakCheck(): void {
 process.once("beforeExit", pauseLeakCheck); // nothing is open: what runs now is orderly stopping
 
 /**
- * A text for each open handle, and the names of what Node cannot describe, such as timers. Node lists handles only in an
- * internal call, which tests may use and the product may not.
+ * A text for each open handle, and the names of what Node cannot describe, such as timers. Node lists handles only in
+ * an internal call, which tests may use and the product may not.
  */
 function openHandles(): string[] {
   const list: unknown = Reflect.get(process, "_getActiveHandles");

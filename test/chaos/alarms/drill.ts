@@ -65,7 +65,7 @@ async function isSilent({ prometheus }: AlarmRig, alert: string): Promise<void> 
 
 const secondsSince = (at: number) => (performance.now() - at) / 1_000;
 
-/** Runs the work in a loop, ignoring its outcome. @param then follows the last round. @returns stops after the current round */
+/** Runs the work in a loop, ignoring its outcome. @param then follows the last round. @returns stops the loop */
 export function keepDoing(work: () => Promise<unknown>, workers = 1, then: () => unknown = () => {}): End {
   let isOver = false;
   const one = async () => {
