@@ -4,7 +4,6 @@ import { EventBus } from "#platform/events/event-bus.ts";
 import { createLog } from "#platform/telemetry/log.ts";
 import { Failure } from "#platform/values/failure.ts";
 import type { Event } from "#proto/events/v1/events_pb.ts";
-import { ensureStreams } from "../../deploy/cli/setup/ensure-streams.ts";
 import type { Source } from "../../services/services.ts";
 import { freshDatabase } from "../harness/database.ts";
 import { eventually } from "../harness/eventually.ts";

@@ -1,6 +1,6 @@
 // The configuration of the broker's streams, with explicit limits. A source creates its own missing stream; `migrate`
 // changes one.
-import { DiscardPolicy, type JetStreamManager, nanos, RetentionPolicy, StorageType, type StreamConfig } from "nats";
+import { DiscardPolicy, type JetStreamManager, nanos, RetentionPolicy, StorageType } from "nats";
 import type { Source } from "../../services.ts";
 import { eventSubject, streamKeepDays, streamName } from "./streams.ts";
 
