@@ -4,6 +4,7 @@ import type { Fail } from "./failure.ts";
 import { type Members, membersOf, optionalMember } from "./members.ts";
 import { onRefusal, type Refusal, waitForReport } from "./page-policy.ts";
 import { type ReadSession, readSession } from "./session.ts";
+import { type SessionKey, sessionKey } from "./session-key.ts";
 
 const resolveMs = 12_000; // one read; after this the page offers a retry
 const confirmMs = 25_000; // longer than the service's own wait for a processor
@@ -34,6 +35,7 @@ export interface ApiContext {
   readonly origin: string;
   readonly locale: string;
   readonly fail: Fail;
+  /** Aborts every request. */
   readonly signal: AbortSignal;
 }
 
@@ -118,27 +120,4 @@ function refusalOf({ headers }: Response, body: unknown, fail: Fail): RefusedAns
   const seconds = Number(headers.get("retry-after"));
   const error = fail(code === "not_found" ? "invalid_secret" : known, optionalMember("requestId", requestId));
   return refusedAnswer(error, seconds > 0 && seconds <= 120 ? seconds * 1_000 : 0);
-}
-
-const secretFormat = /^cs_secret_([0-9a-z]{26})_[A-Za-z0-9_-]{43}$/;
-
-interface SessionKey {
-  readonly id: string;
-  readonly secret: string;
-}
-
-/** Never rejects. */
-async function sessionKey(source: CreateOptions["sessionSecret"], fail: Fail): Promise<SessionKey | CheckoutError> {
-  let secret: string;
-  try {
-    secret = String(typeof source === "function" ? await source() : source);
-  } catch (cause) {
-    return fail("secret_unavailable", { cause });
-  }
-  if (secret.startsWith("sk_")) {
-    console.error("Tollbooth: never use an API key in a browser. Roll this key now.");
-    return fail("api_key_in_browser");
-  }
-  const id = secretFormat.exec(secret)?.[1];
-  return id ? { id: `cs_${id}`, secret } : fail("invalid_secret");
 }

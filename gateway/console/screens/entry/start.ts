@@ -1,5 +1,5 @@
-// Pages of links and of the start address: it redirects to the only merchant or offers a choice. A link in an email ends
-// its kind of email. An invitation is accepted: a new person enters a name and then sets up a sign-in method.
+// Pages of links and of the start address: it redirects to the only merchant or offers a choice. A link in an email
+// ends its kind of email. An invitation is accepted: a new person enters a name and then sets up a sign-in method.
 
 import { Failure } from "#platform/values/failure.ts";
 import type { GetInvitationResponse } from "#proto/merchant/v1/people_pb.ts";

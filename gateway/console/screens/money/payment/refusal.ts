@@ -1,5 +1,5 @@
-// Possible actions on a payment by its stored record, and refusals of forms that move money, with their text and the key
-// of a retry: the same key if the action may have happened, a new one if it was refused for good.
+// Possible actions on a payment by its stored record, and refusals of forms that move money, with their text and the
+// key of a retry: the same key if the action may have happened, a new one if it was refused for good.
 import { asFailure, Failure, type FailureReason } from "#platform/values/failure.ts";
 import { currencyExponent } from "#platform/values/money.ts";
 import type { ListedPayment, Payment } from "#proto/payments/v1/payments_pb.ts";

@@ -1,5 +1,5 @@
-// Fee schedules of one merchant or of all merchants: they can be added, and removed until they start. Calculates the fee
-// of a payment; the address holds the question, so it can be shared.
+// Fee schedules of one merchant or of all merchants: they can be added, and removed until they start. Calculates the
+// fee of a payment; the address holds the question, so it can be shared.
 import { timestampDate, timestampFromDate } from "@bufbuild/protobuf/wkt";
 import { asFailure } from "#platform/values/failure.ts";
 import type { FeeSchedule } from "#proto/payments/v1/fee_pb.ts";
