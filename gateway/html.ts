@@ -25,7 +25,7 @@ function escaped(text: string): string {
 }
 
 /** Renders short texts of ours: `code` in backticks, paragraphs separated by empty lines. */
-export function prose(text: string): Html {
+export function proseHtml(text: string): Html {
   return new Html(
     text
       .split("\n\n")

@@ -1,11 +1,11 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
 import { suite } from "../test/harness/suite.ts";
-import { fingerprint } from "./idempotency.ts";
+import { requestFingerprint } from "./idempotency.ts";
 
 const test = suite("fingerprint");
 const hex = (method: string, path: string, body: unknown) =>
-  Buffer.from(fingerprint(method, path, body)).toString("hex");
+  Buffer.from(requestFingerprint(method, path, body)).toString("hex");
 
 function shuffled(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(shuffled);

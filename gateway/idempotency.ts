@@ -1,7 +1,7 @@
 // Reads the Idempotency-Key and fingerprints the request (docs/contract.md §6). The services enforce it.
 import { createHash } from "node:crypto";
 import type { FastifyReply, FastifyRequest } from "fastify";
-import { invalid } from "#platform/values/failure.ts";
+import { invalidField } from "#platform/values/failure.ts";
 import { headerCount } from "./auth/auth.ts";
 
 interface IdempotencyKey {
@@ -21,10 +21,10 @@ export function idempotencyOf(request: FastifyRequest): { idempotency?: Idempote
   const count = headerCount(request, header);
   if (count === 0) return {};
   // Node joins repeated headers with a comma, which would turn two keys into one.
-  if (count > 1) throw invalid("Idempotency-Key", "must be given once");
+  if (count > 1) throw invalidField("Idempotency-Key", "must be given once");
   const key = request.headers[header];
   if (typeof key !== "string" || !format.test(key)) {
-    throw invalid("Idempotency-Key", "must have 1 to 255 printable ASCII characters");
+    throw invalidField("Idempotency-Key", "must have 1 to 255 printable ASCII characters");
   }
   return { idempotency: keyed(request, key) };
 }
@@ -40,7 +40,7 @@ export function keyOrOwn(request: FastifyRequest): { idempotency: IdempotencyKey
 
 function keyed(request: FastifyRequest, key: string): IdempotencyKey {
   const [path = ""] = request.url.split("?");
-  return { key, fingerprint: fingerprint(request.method, path, request.body) };
+  return { key, fingerprint: requestFingerprint(request.method, path, request.body) };
 }
 
 /** Marks a stored response. */
@@ -49,7 +49,7 @@ export function markReplay(reply: FastifyReply, replayed: boolean): void {
 }
 
 /** Ignores white space and the order of names; 1 and 1.0 are equal. */
-export function fingerprint(method: string, path: string, body: unknown): Uint8Array {
+export function requestFingerprint(method: string, path: string, body: unknown): Uint8Array {
   return createHash("sha256")
     .update(`${method}\n${path}\n${canonical(body ?? {})}`)
     .digest();

@@ -1,11 +1,11 @@
 // Metrics of the public API. Labels are route patterns and codes, never ids.
 import type { Registry } from "prom-client";
-import { counter, histogram } from "#platform/telemetry/metrics.ts";
+import { newCounter, newHistogram } from "#platform/telemetry/metrics.ts";
 
 export type GatewayMetrics = ReturnType<typeof gatewayMetrics>;
 
 export function gatewayMetrics(registry: Registry) {
-  const keysRefused = counter(registry, {
+  const keysRefused = newCounter(registry, {
     name: "tollbooth_keys_refused_total",
     help: "Requests without a usable API key: missing, unknown (or malformed, expired, revoked), or from an address that the key does not allow.",
     labelNames: ["why"] as const,
@@ -14,12 +14,12 @@ export function gatewayMetrics(registry: Registry) {
   for (const why of ["missing", "unknown", "address"]) keysRefused.inc({ why }, 0);
   return {
     keysRefused,
-    policyReports: counter(registry, {
+    policyReports: newCounter(registry, {
       name: "tollbooth_page_policy_reports_total",
       help: "Browser reports of violations of the payment page's policy, by directive and disposition (enforce: blocked).",
       labelNames: ["directive", "disposition"] as const,
     }),
-    requestsDropped: counter(registry, {
+    requestsDropped: newCounter(registry, {
       name: "tollbooth_api_requests_dropped_total",
       help: "Entries of the API request log that were dropped because the merchant service did not accept them in time.",
     }),
@@ -28,7 +28,7 @@ export function gatewayMetrics(registry: Registry) {
 
 /** Request duration in seconds, from the first byte to the end of the response; also used by the consoles. */
 export function httpRequests(registry: Registry) {
-  return histogram(registry, {
+  return newHistogram(registry, {
     name: "tollbooth_http_request_seconds",
     help: "Requests of the public API by method, route, status and error code.",
     labelNames: ["method", "route", "status", "code"] as const,

@@ -4,7 +4,7 @@ import { createHash } from "node:crypto";
 import { timestampMs } from "@bufbuild/protobuf/wkt";
 import type { Client } from "@connectrpc/connect";
 import { LRUCache } from "lru-cache";
-import { type Cidr, callerBytes, contains, parseCidr } from "#platform/values/address-range.ts";
+import { type Cidr, callerBytes, parseCidr, rangeContains } from "#platform/values/address-range.ts";
 import { Failure } from "#platform/values/failure.ts";
 import type { ApiKeyService, AuthenticateKeyResponse, Environment } from "#proto/merchant/v1/merchant_pb.ts";
 
@@ -23,7 +23,7 @@ export interface Principal {
 export function mayComeFrom({ allowedIps }: Pick<Principal, "allowedIps">, address: string): boolean {
   if (allowedIps.length === 0) return true;
   const bytes = callerBytes(address);
-  return bytes !== undefined && allowedIps.some((range) => contains(range, bytes));
+  return bytes !== undefined && allowedIps.some((range) => rangeContains(range, bytes));
 }
 
 type Guard = (ask: () => Promise<Principal | undefined>) => Promise<Principal | undefined>;

@@ -1,11 +1,18 @@
 // The gateway's settings, read from its environment once, at start.
 import { isIPv4 } from "node:net";
-import { integer, oneOf, optional, type Setting, url, withDefault } from "#platform/process/config.ts";
+import {
+  integerSetting,
+  oneOf,
+  optionalSetting,
+  type Setting,
+  urlSetting,
+  withDefault,
+} from "#platform/process/config.ts";
 import { readProductionConfig } from "#platform/service/production.ts";
 import { callerSettings, commonSettings } from "#platform/service/settings.ts";
 import { addressBytes } from "#platform/values/address-range.ts";
 
-const rate = (fallback: number) => withDefault(integer(1, 1_000_000), fallback);
+const rate = (fallback: number) => withDefault(integerSetting(1, 1_000_000), fallback);
 
 /**
  * Number of trusted proxies that add to X-Forwarded-For, or their addresses or networks, comma-separated.
@@ -47,22 +54,22 @@ const moment: Setting<string> = {
 export const gatewaySettings = {
   ...commonSettings,
   ...callerSettings,
-  CHECKOUT_URL: url("http"),
-  PAYMENTS_URL: url("http"),
-  MERCHANT_URL: url("http"),
-  WEBHOOK_URL: url("http"),
+  CHECKOUT_URL: urlSetting("http"),
+  PAYMENTS_URL: urlSetting("http"),
+  MERCHANT_URL: urlSetting("http"),
+  WEBHOOK_URL: urlSetting("http"),
   NODE_ENV: withDefault(oneOf("production", "development", "test"), "development"),
-  TRUST_PROXY: optional(proxies),
+  TRUST_PROXY: optionalSetting(proxies),
   /** On a developer's machine: /docs offers to try operations. Production refuses it. */
   LOCAL_STACK: withDefault(oneOf("on", "off"), "off"),
   /** URL of the simulator's card form, which the payment page may frame. */
-  SIMULATOR_PUBLIC_URL: optional(url("http", "https")),
+  SIMULATOR_PUBLIC_URL: optionalSetting(urlSetting("http", "https")),
   // Time for a caller to send a request's headers, and the whole request.
-  REQUEST_HEADERS_SECONDS: withDefault(integer(1, 60), 10),
-  REQUEST_SECONDS: withDefault(integer(1, 60), 15),
+  REQUEST_HEADERS_SECONDS: withDefault(integerSetting(1, 60), 10),
+  REQUEST_SECONDS: withDefault(integerSetting(1, 60), 15),
   // Set both or neither: /.well-known/security.txt.
-  SECURITY_CONTACT: optional(contact),
-  SECURITY_EXPIRES: optional(moment),
+  SECURITY_CONTACT: optionalSetting(contact),
+  SECURITY_EXPIRES: optionalSetting(moment),
   RATE_LIMIT: withDefault(oneOf("on", "off"), "on"),
   // docs/contract.md §10. KEYS_PER_MERCHANT: a merchant's keys in one environment share this multiple of a key's limit.
   RATE_LIMIT_LIVE_PER_SECOND: rate(100),

@@ -1,5 +1,5 @@
 // The language of the code, the tests and the pages: no word of the list below in a name, comment or text, no comment
-// that opens with a relative clause, no exported function of one bare word, and short commit subjects.
+// that opens with a relative clause, and no exported function of one word.
 import { execFileSync } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -70,4 +70,28 @@ test("no name, comment, log line, test title or page uses a banned word or opens
     );
   assert.ok(offences.length === 0, `\n  ${offences.join("\n  ")}\n  ${offences.length} in all`);
 });
+
+/** `html` is a tag of templates; the others are words of tests, as in uvu. */
+const oneWord = new Set(["html", "suite", "fixture", "eventually"]);
+
+test("an exported function of the code has a name of at least two words", () => {
+  const paths = execFileSync("git", ["ls-files", "services/*.ts", "gateway/*.ts", "deploy/*.ts", "test/*.ts"], {
+    cwd: root,
+    encoding: "utf8",
+  });
+  const names = paths
+    .trim()
+    .split("\n")
+    .filter((path) => !/^gateway\/(?:web|site|clients)\/|\.test\.ts$/.test(path))
+    .flatMap((path) => {
+      const text = readFileSync(join(root, path), "utf8");
+      return [...text.matchAll(/^export (?:async )?function\*? ([a-z]+)[(<]/gm)].map(([, name = ""]) => ({
+        path,
+        name,
+      }));
+    });
+  const offences = names.filter(({ name }) => !oneWord.has(name)).map(({ path, name }) => `${path}: ${name}`);
+  assert.ok(offences.length === 0, `\n  ${offences.join("\n  ")}`);
+});
+
 test.run();

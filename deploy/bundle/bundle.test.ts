@@ -9,7 +9,7 @@ import { suite } from "../../test/harness/suite.ts";
 import { tempDir } from "../../test/harness/temp-dir.ts";
 import { consoleScript, mailboxScript } from "../local/consoles.ts";
 import { oneScript, processNames, scriptOf, shopScript } from "../local/services.ts";
-import { bundle } from "./bundle.ts";
+import { bundlePrograms } from "./bundle.ts";
 import { findRunnable, keptBundle } from "./kept-bundle.ts";
 
 const test = suite("bundle", { timeoutMs: 60_000 });
@@ -69,7 +69,7 @@ const run = (script: string) => execFileSync(process.execPath, [script], { encod
 test("bundled modules and packages see the paths of their sources", () =>
   inCheckout(async (root) => {
     const folder = join(root, "made");
-    await bundle(root, programs, folder);
+    await bundlePrograms(root, programs, folder);
     const file = join(root, "services/paths.ts");
     const packageFolder = join(root, "node_modules/placed");
     assert.deepEqual(JSON.parse(run(join(folder, "services/main.mjs"))), {
@@ -82,7 +82,7 @@ test("bundled modules and packages see the paths of their sources", () =>
 test("maps a logged stack trace of a bundle to source lines and changes no other text", () =>
   inCheckout(async (root) => {
     const folder = join(root, "made");
-    await bundle(root, programs, folder);
+    await bundlePrograms(root, programs, folder);
     const stack = run(join(folder, "services/failing.mjs"));
     assert.match(stack, /\.mjs:\d+:\d+/);
     const [message, thrown, caught] = sourceStack(stack).split("\n");

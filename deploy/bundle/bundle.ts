@@ -35,7 +35,7 @@ const requires =
  * @param programs module paths from the root
  * @param folder absolute output folder
  */
-export async function bundle(root: string, programs: readonly string[], folder: string): Promise<void> {
+export async function bundlePrograms(root: string, programs: readonly string[], folder: string): Promise<void> {
   const { build } = await import("esbuild");
   await build({
     absWorkingDir: root,

@@ -3,7 +3,7 @@
 import { existsSync, statSync } from "node:fs";
 import { mkdir, mkdtemp, readdir, rename, rm, utimes } from "node:fs/promises";
 import { join, relative } from "node:path";
-import { bundle } from "./bundle.ts";
+import { bundlePrograms } from "./bundle.ts";
 import { inBundle, processPrograms } from "./programs.ts";
 import { keyOfSources } from "./source-key.ts";
 
@@ -56,7 +56,7 @@ export async function keptBundle(root: string, programs: readonly string[]): Pro
   }
   await mkdir(cache, { recursive: true });
   const fresh = await mkdtemp(join(cache, "making-"));
-  await bundle(root, programs, fresh);
+  await bundlePrograms(root, programs, fresh);
   // If another process built the same bundle first, its folder stays.
   await rename(fresh, folder).catch(() => rm(fresh, { recursive: true }));
   await forgetOldest(cache);

@@ -2,7 +2,7 @@
 import { lookup } from "node:dns/promises";
 import { resolve } from "node:path";
 import type { Client } from "@connectrpc/connect";
-import { ConfigError, optional, readConfig, text, url, withDefault } from "#platform/process/config.ts";
+import { ConfigError, optionalSetting, readConfig, text, urlSetting, withDefault } from "#platform/process/config.ts";
 import { connectPeer, type Peer } from "#platform/rpc/client.ts";
 import { type OwnToken, tokenFile } from "#platform/secrets/callers.ts";
 import { membersOf } from "#platform/values/unchecked.ts";
@@ -96,7 +96,7 @@ interface PeerAddresses {
   readonly token: OwnToken;
 }
 
-const address = url("http", "https");
+const address = urlSetting("http", "https");
 /** Settings for use without a local stack. */
 export const operatorSettings = {
   RPC_TOKEN_FILE: tokenFile,
@@ -119,7 +119,7 @@ async function fromSettings(env: NodeJS.ProcessEnv): Promise<PeerAddresses | und
 }
 
 async function fromStack(env: NodeJS.ProcessEnv): Promise<PeerAddresses> {
-  const { STATE_DIR } = readConfig({ STATE_DIR: withDefault(optional(text), ".local") }, env);
+  const { STATE_DIR } = readConfig({ STATE_DIR: withDefault(optionalSetting(text), ".local") }, env);
   const path = resolve(STATE_DIR ?? ".local", "stack.json");
   const stack = await readObject(path);
   const rpc = membersOf(stack?.rpc);

@@ -11,7 +11,7 @@ import { type Answer, type Command, type CommandInput, type Commands, UsageError
 import { nearestName, optionRefused, unknownOption } from "./nearest-name.ts";
 import { nouns } from "./nouns.ts";
 import { connectOperator } from "./peers.ts";
-import { print } from "./print.ts";
+import { printAnswer } from "./print.ts";
 import { RoleRefused } from "./setup/rights.ts";
 
 const unreachable = new Set(["ECONNREFUSED", "ECONNRESET", "EAI_AGAIN", "ENOTFOUND", "ETIMEDOUT"]);
@@ -47,7 +47,7 @@ export async function runCommandLine(
     }
     const { input, asJson } = read(isOwn ? noun : `${noun} ${verb}`, command, args);
     const answer = await run(command, input);
-    print(answer, asJson);
+    printAnswer(answer, asJson);
     return answer.isBad ? 1 : 0;
   } catch (error) {
     output.error(reasonOf(error));

@@ -8,7 +8,7 @@ import { processPrograms } from "../bundle/programs.ts";
 import { freePort } from "./free-port.ts";
 import { runChild } from "./process/child-process.ts";
 import type { Supervisor } from "./process/supervisor.ts";
-import { inheritedBy, program } from "./processes.ts";
+import { inheritedBy, nodeProgram } from "./processes.ts";
 import type { WantedStack } from "./running-stack.ts";
 import { consoleNames, type PeopleAddresses, type StackEnvironment, serviceUrls, urlOf } from "./services.ts";
 import type { StackInfo } from "./stack-file.ts";
@@ -78,7 +78,7 @@ export async function startConsoles(
   const parts = await Promise.all(
     names.map(async (name) => {
       const env = { ...inherited, HOST: "127.0.0.1", ...environments[name] };
-      return { name, start: () => runChild(program(wanted, name, scripts[name], env)) };
+      return { name, start: () => runChild(nodeProgram(wanted, name, scripts[name], env)) };
     }),
   );
   await supervisor.start(...parts);

@@ -36,12 +36,12 @@ export async function startProcesses(
   };
   const alone = (name: ProcessName) => ({
     name,
-    start: () => runChild(program(wanted, name, scriptOf(name), environment(name))),
+    start: () => runChild(nodeProgram(wanted, name, scriptOf(name), environment(name))),
   });
   if (wanted.shape === "separate") return await supervisor.start(...processNames.map(alone));
   const baseEnv = { ...inherited, ...environmentOfOne(wanted, around, consoles) };
   const together = withOwn(baseEnv, wanted.envOf?.("one", {}));
-  const one = { name: "one", start: () => runChild(program(wanted, "one", oneScript, together)) };
+  const one = { name: "one", start: () => runChild(nodeProgram(wanted, "one", oneScript, together)) };
   await supervisor.start(alone("simulator"), one);
 }
 
@@ -93,7 +93,7 @@ export async function startDemoShop(
     TLS_CERT: tls.cert,
     TLS_KEY: tls.key,
   };
-  await supervisor.start({ name: "shop", start: () => runChild(program(wanted, "shop", shopScript, env)) });
+  await supervisor.start({ name: "shop", start: () => runChild(nodeProgram(wanted, "shop", shopScript, env)) });
 }
 
 /** Environment of every process of ours. */
@@ -102,7 +102,7 @@ export function inheritedBy(wanted: WantedStack): NodeJS.ProcessEnv {
   return { ...set, NODE_OPTIONS: `${youngHeap} ${set.NODE_OPTIONS ?? ""}`.trim() };
 }
 
-export function program(wanted: WantedStack, name: string, script: string, env: NodeJS.ProcessEnv): ChildProgram {
+export function nodeProgram(wanted: WantedStack, name: string, script: string, env: NodeJS.ProcessEnv): ChildProgram {
   return {
     name,
     script,

@@ -1,6 +1,14 @@
 // Settings of a local stack, from the environment. All invalid ones are reported together.
 import { resolve } from "node:path";
-import { integer, oneOf, optional, readConfig, text, url, withDefault } from "#platform/process/config.ts";
+import {
+  integerSetting,
+  oneOf,
+  optionalSetting,
+  readConfig,
+  text,
+  urlSetting,
+  withDefault,
+} from "#platform/process/config.ts";
 import { commonSettings, streamSettings } from "#platform/service/settings.ts";
 
 export interface StackSettings {
@@ -34,20 +42,20 @@ export type StackShape = (typeof stackShapes)[number];
 const stateDirDefault = ".local";
 
 export const stackSettings = {
-  PORT: optional(integer(0, 65_535)),
-  SIMULATOR_PORT: optional(integer(1, 65_535)),
-  SHOP_PORT: optional(integer(1, 65_535)),
-  CONSOLE_PORT: optional(integer(1, 65_535)),
-  OPERATORS_PORT: optional(integer(1, 65_535)),
-  MAILBOX_PORT: optional(integer(1, 65_535)),
+  PORT: optionalSetting(integerSetting(0, 65_535)),
+  SIMULATOR_PORT: optionalSetting(integerSetting(1, 65_535)),
+  SHOP_PORT: optionalSetting(integerSetting(1, 65_535)),
+  CONSOLE_PORT: optionalSetting(integerSetting(1, 65_535)),
+  OPERATORS_PORT: optionalSetting(integerSetting(1, 65_535)),
+  MAILBOX_PORT: optionalSetting(integerSetting(1, 65_535)),
   STATE_DIR: withDefault(text, stateDirDefault),
-  DATABASE_URL: optional(url("postgres", "postgresql")),
-  NATS_URL: optional(commonSettings.NATS_URL),
+  DATABASE_URL: optionalSetting(urlSetting("postgres", "postgresql")),
+  NATS_URL: optionalSetting(commonSettings.NATS_URL),
   TOLLBOOTH_SHAPE: withDefault(oneOf(...stackShapes), "separate"),
   NATS_NAMESPACE: commonSettings.NATS_NAMESPACE,
   NATS_STREAM_GIB: streamSettings.NATS_STREAM_GIB,
   LOG_LEVEL: commonSettings.LOG_LEVEL, // used by the processes; checked before they start
-  CHECKOUT_ORIGIN: optional(url("https", "http")),
+  CHECKOUT_ORIGIN: optionalSetting(urlSetting("https", "http")),
 };
 
 /** @throws ConfigError with a line for each invalid setting */

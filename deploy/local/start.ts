@@ -5,7 +5,7 @@ import { resolve } from "node:path";
 import { perSource, type Source, sources } from "../../services/services.ts";
 import { prepareBundle } from "../bundle/kept-bundle.ts";
 import { ensureStreams } from "../cli/setup/ensure-streams.ts";
-import { migrate } from "../cli/setup/migrate-database.ts";
+import { migrateDatabase } from "../cli/setup/migrate-database.ts";
 import { ensureBuilt } from "../generate/output.ts";
 import { runCommand } from "./command.ts";
 import {
@@ -235,7 +235,7 @@ async function prepareStores(
   });
   const databases = createDatabases(servers.databaseUrl, secrets.servicePassword, log).then(async (made) => {
     const bring = (service: Source) =>
-      migrate({ databaseUrl: made.of[service], service, serviceRole: made.roles?.[service] });
+      migrateDatabase({ databaseUrl: made.of[service], service, serviceRole: made.roles?.[service] });
     await Promise.all(sources.map(bring));
     return made;
   });

@@ -1,13 +1,13 @@
 // Settings of a console. It has no database and no broker: it calls the services' RPCs only.
 import {
-  integer,
+  integerSetting,
   logLevels,
   oneOf,
-  optional,
+  optionalSetting,
   port,
   type Setting,
   text,
-  url,
+  urlSetting,
   withDefault,
 } from "#platform/process/config.ts";
 import { readProductionConfig } from "#platform/service/production.ts";
@@ -31,24 +31,24 @@ export const consoleSettings = {
   HOST: withDefault(text, "127.0.0.1"),
   LOG_LEVEL: withDefault(oneOf(...logLevels), "info"),
   ...callerSettings,
-  CHECKOUT_URL: url("http"),
-  PAYMENTS_URL: url("http"),
-  MERCHANT_URL: url("http"),
-  WEBHOOK_URL: url("http"),
+  CHECKOUT_URL: urlSetting("http"),
+  PAYMENTS_URL: urlSetting("http"),
+  MERCHANT_URL: urlSetting("http"),
+  WEBHOOK_URL: urlSetting("http"),
   NODE_ENV: withDefault(oneOf("production", "development", "test"), "development"),
-  TRUST_PROXY: optional(proxies),
+  TRUST_PROXY: optionalSetting(proxies),
   /** The merchants' console or the operators'. */
   CONSOLE_DOOR: withDefault(oneOf("merchants", "operators"), "merchants"),
   /** Must match the merchant service's setting, because passkeys are bound to it. */
   CONSOLE_ORIGIN: origin,
   ...providerSettings,
   /** Client secret at the identity provider; without one, PKCE alone authenticates the consoles. */
-  OIDC_CLIENT_SECRET: optional(text),
+  OIDC_CLIENT_SECRET: optionalSetting(text),
   /** Address of the public API, shown in samples. */
-  API_ORIGIN: optional(url("http", "https")),
+  API_ORIGIN: optionalSetting(urlSetting("http", "https")),
   RATE_LIMIT: withDefault(oneOf("on", "off"), "on"),
   /** Sign-in attempts per address and minute. */
-  RATE_LIMIT_SIGN_IN_PER_MINUTE: withDefault(integer(1, 1_000_000), 20),
+  RATE_LIMIT_SIGN_IN_PER_MINUTE: withDefault(integerSetting(1, 1_000_000), 20),
 };
 
 export type ConsoleConfig = ReturnType<typeof readConsoleConfig>;

@@ -1,8 +1,8 @@
 // API keys as public JSON (docs/contract.md §7). Only the response that creates a key contains the raw key.
 import { type Static, Type } from "typebox";
 import type { CreateApiKeyResponse, RollApiKeyResponse } from "#proto/merchant/v1/merchant_pb.ts";
-import { component, environmentSchema, idSchema, secretSchema, textSchema, timeSchema } from "./parts/field.ts";
-import { present } from "./parts/present.ts";
+import { environmentSchema, idSchema, jsonComponent, secretSchema, textSchema, timeSchema } from "./parts/field.ts";
+import { presentMessage } from "./parts/present.ts";
 
 const record = {
   id: idSchema("apiKey"),
@@ -22,9 +22,9 @@ const record = {
   last_used_at: Type.Optional(timeSchema("Last use, at most 60 s late; absent: never used.")),
 };
 
-export const ApiKeyJson = component("ApiKey", Type.Object(record));
+export const ApiKeyJson = jsonComponent("ApiKey", Type.Object(record));
 
-export const NewApiKey = component(
+export const NewApiKey = jsonComponent(
   "NewApiKey",
   Type.Object({
     api_key: secretSchema("The raw key. It cannot be retrieved again.", "sk_test_…"),
@@ -38,5 +38,9 @@ export function presentNewApiKey({
   apiKey,
 }: CreateApiKeyResponse | RollApiKeyResponse): Static<typeof NewApiKey> {
   if (!apiKey) throw new Error("the record of the key is missing");
-  return { api_key: secret, note: "Store this key now: it cannot be retrieved again.", ...present(ApiKeyJson, apiKey) };
+  return {
+    api_key: secret,
+    note: "Store this key now: it cannot be retrieved again.",
+    ...presentMessage(ApiKeyJson, apiKey),
+  };
 }

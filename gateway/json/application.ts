@@ -1,10 +1,10 @@
 // Onboarding applications as public JSON (docs/contract.md §8).
 import { type Static, Type } from "typebox";
 import type { Application } from "#proto/merchant/v1/merchant_pb.ts";
-import { component, idSchema, textSchema, timeSchema } from "./parts/field.ts";
-import { present } from "./parts/present.ts";
+import { idSchema, jsonComponent, textSchema, timeSchema } from "./parts/field.ts";
+import { presentMessage } from "./parts/present.ts";
 
-export const ApplicationJson = component(
+export const ApplicationJson = jsonComponent(
   "Application",
   Type.Object({
     id: idSchema("application"),
@@ -26,7 +26,7 @@ export const ApplicationJson = component(
 );
 
 export function presentApplication(application: Application | undefined): Static<typeof ApplicationJson> {
-  const json = present(ApplicationJson, application, { missing: undefined });
+  const json = presentMessage(ApplicationJson, application, { missing: undefined });
   // A complete draft shows that nothing is missing.
   return application?.status === "draft" ? { ...json, missing: application.missing } : json;
 }

@@ -1,8 +1,8 @@
 // Checkout branding as public JSON (docs/contract.md §4 and §8).
 import { type Static, Type } from "typebox";
 import type { Branding } from "#proto/merchant/v1/merchant_pb.ts";
-import { component, listValues, textSchema } from "./parts/field.ts";
-import { present } from "./parts/present.ts";
+import { jsonComponent, listValues, textSchema } from "./parts/field.ts";
+import { presentMessage } from "./parts/present.ts";
 
 export const buttonStyles = ["rounded", "pill", "rectangular"] as const;
 export const backgroundStyles = ["subtle", "plain", "gradient", "solid"] as const;
@@ -23,7 +23,7 @@ export const fontFamilies = [
 export const emailFields = ["hidden", "optional", "required"] as const;
 export const emailReceipts = ["off", "on"] as const;
 
-export const BrandingJson = component(
+export const BrandingJson = jsonComponent(
   "Branding",
   Type.Object({
     display_name: Type.Optional(textSchema("Name shown on the page.", "Lemon Books")),
@@ -48,5 +48,5 @@ export const BrandingJson = component(
 );
 
 export function presentBranding(branding: Branding | undefined): Static<typeof BrandingJson> {
-  return present(BrandingJson, branding);
+  return presentMessage(BrandingJson, branding);
 }

@@ -3,11 +3,11 @@ import { type Static, Type } from "typebox";
 import type { CreateSessionResponse, Session } from "#proto/checkout/v1/checkout_pb.ts";
 import {
   amountSchema,
-  component,
   currencySchema,
   enumSchema,
   environmentSchema,
   idSchema,
+  jsonComponent,
   metadataSchema,
   referenceSchema,
   secretSchema,
@@ -15,12 +15,12 @@ import {
   timeSchema,
 } from "./parts/field.ts";
 import { LineItemJson } from "./parts/line-item.ts";
-import { present } from "./parts/present.ts";
+import { presentMessage } from "./parts/present.ts";
 import { captureMethodOf, captureMethods } from "./payment.ts";
 
 export const sessionStatuses = ["open", "processing", "completed", "expired", "canceled"] as const;
 
-export const RenderJson = component(
+export const RenderJson = jsonComponent(
   "Render",
   Type.Object(
     {
@@ -48,7 +48,7 @@ const shared = {
   expires_at: timeSchema("When an unpaid session expires."),
 };
 
-export const CreatedSession = component(
+export const CreatedSession = jsonComponent(
   "CreatedCheckoutSession",
   Type.Object({
     ...shared,
@@ -60,7 +60,7 @@ export const CreatedSession = component(
   }),
 );
 
-export const SessionJson = component(
+export const SessionJson = jsonComponent(
   "CheckoutSession",
   Type.Object({
     ...shared,
@@ -88,16 +88,16 @@ export const SessionJson = component(
 
 export function presentCreated(answer: CreateSessionResponse): Static<typeof CreatedSession> {
   const { session, render, sessionSecret, checkoutUrl } = answer;
-  return present(CreatedSession, session, {
+  return presentMessage(CreatedSession, session, {
     capture_method: captureMethodOf(session?.captureMethod ?? ""),
     session_secret: sessionSecret,
-    render: render && present(RenderJson, render),
+    render: render && presentMessage(RenderJson, render),
     checkout_url: checkoutUrl,
   });
 }
 
 export function presentSession(session: Session): Static<typeof SessionJson> {
-  return present(SessionJson, session, {
+  return presentMessage(SessionJson, session, {
     reference: session.orderReference,
     capture_method: captureMethodOf(session.captureMethod),
     payment_id: session.paymentHidden ? undefined : session.paymentId,

@@ -12,14 +12,14 @@ import { BrandingJson, presentBranding } from "./branding.ts";
 import { RenderJson, sessionStatus, sessionStatuses } from "./checkout-session.ts";
 import {
   amountSchema,
-  component,
   currencySchema,
   enumSchema,
   environmentSchema,
   idSchema,
+  jsonComponent,
   listValues,
-  optional,
   optionalField,
+  optionalProperty,
   referenceSchema,
   secretSchema,
   textSchema,
@@ -27,7 +27,7 @@ import {
   timeText,
 } from "./parts/field.ts";
 import { LineItemJson } from "./parts/line-item.ts";
-import { present } from "./parts/present.ts";
+import { presentMessage } from "./parts/present.ts";
 import { captureMethodOf, captureMethods } from "./payment.ts";
 
 const buyerAdvices = ["retry_later", "use_another_card", "contact_issuer"] as const;
@@ -36,7 +36,7 @@ const buyerCodes = [
   ...["authentication_failed", "card_not_supported", "currency_not_supported", "limit_exceeded", "canceled_by_buyer"],
 ];
 
-export const ResolvedCheckout = component(
+export const ResolvedCheckout = jsonComponent(
   "Checkout",
   Type.Object({
     id: idSchema("session"),
@@ -53,7 +53,7 @@ export const ResolvedCheckout = component(
     capture_method: Type.Optional(
       enumSchema(captureMethods, "`manual`: the payment is authorized now and captured later."),
     ),
-    render: optional(RenderJson),
+    render: optionalProperty(RenderJson),
     branding: BrandingJson,
     merchant: Type.Object({
       display_name: textSchema("The merchant's name for buyers.", "Lemon Books"),
@@ -95,7 +95,7 @@ export const ResolvedCheckout = component(
   }),
 );
 
-export const ConfirmedCheckout = component(
+export const ConfirmedCheckout = jsonComponent(
   "Confirmation",
   Type.Object({
     id: idSchema("session"),
@@ -120,7 +120,7 @@ export const ConfirmedCheckout = component(
   }),
 );
 
-export const EmailTaken = component(
+export const EmailTaken = jsonComponent(
   "EmailTaken",
   Type.Object({
     id: idSchema("session"),
@@ -163,11 +163,11 @@ export function presentCheckout(
   if (session.status === "expired" || session.status === "canceled") return lasting;
   const { legalName, branding: pages } = branding;
   const { card } = payment ?? {};
-  return present(ResolvedCheckout, session, {
+  return presentMessage(ResolvedCheckout, session, {
     ...lasting,
     reference: session.orderReference,
     capture_method: captureMethodOf(session.captureMethod),
-    render: isOffered && render ? present(RenderJson, render) : undefined,
+    render: isOffered && render ? presentMessage(RenderJson, render) : undefined,
     legal: {
       ...optionalField("name", legalName),
       ...optionalField("terms_url", pages?.termsUrl),

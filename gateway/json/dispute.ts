@@ -6,15 +6,15 @@ import { displayText, notBlank } from "../http/display-text.ts";
 import { strict } from "../operation.ts";
 import {
   amountSchema,
-  component,
   currencySchema,
   idSchema,
+  jsonComponent,
   optionalField,
   textSchema,
   timeSchema,
   timeText,
 } from "./parts/field.ts";
-import { present } from "./parts/present.ts";
+import { presentMessage } from "./parts/present.ts";
 
 // Payments trims texts and refuses empty ones; the pattern documents it.
 const text = (maxLength: number, description: string, example: string) =>
@@ -92,7 +92,7 @@ const evidenceFields = {
   ...Object.fromEntries(Object.keys(files).map((name) => [name, Type.Optional(idSchema("file", "As sent."))])),
 };
 
-export const NewEvidence = component(
+export const NewEvidence = jsonComponent(
   "NewEvidence",
   Type.Object({ ...texts, ...files }, { minProperties: 1, ...strict }),
 );
@@ -126,7 +126,7 @@ const record = {
   outcome: Type.Optional(textSchema("`won` or `lost`; absent until decided.", "won")),
 };
 
-export const DisputeJson = component("Dispute", Type.Object(record));
+export const DisputeJson = jsonComponent("Dispute", Type.Object(record));
 
 const evidenceState = {
   status: textSchema(
@@ -144,20 +144,20 @@ const own = {
   ),
 };
 
-export const DisputeOwn = component(
+export const DisputeOwn = jsonComponent(
   "DisputeRecord",
   Type.Object({
     ...own,
-    evidence: component("DisputeEvidence", Type.Object({ ...evidenceState, ...evidenceFields })),
+    evidence: jsonComponent("DisputeEvidence", Type.Object({ ...evidenceState, ...evidenceFields })),
   }),
 );
 
-export const DisputeItem = component(
+export const DisputeItem = jsonComponent(
   "DisputeItem",
-  Type.Object({ ...own, evidence: component("DisputeEvidenceState", Type.Object(evidenceState)) }),
+  Type.Object({ ...own, evidence: jsonComponent("DisputeEvidenceState", Type.Object(evidenceState)) }),
 );
 
-export const DisputeFileJson = component(
+export const DisputeFileJson = jsonComponent(
   "DisputeFile",
   Type.Object({
     id: idSchema("file"),
@@ -176,7 +176,7 @@ export const DisputeFileJson = component(
 );
 
 export function presentDispute(dispute: Dispute): Static<typeof DisputeJson> {
-  return present(DisputeJson, dispute, {
+  return presentMessage(DisputeJson, dispute, {
     outcome: ["won", "lost"].includes(dispute.status) ? dispute.status : undefined,
   });
 }
@@ -202,5 +202,5 @@ function stateOf(evidence: Evidence | undefined) {
 }
 
 export function presentDisputeFile(file: DisputeFile | undefined): Static<typeof DisputeFileJson> {
-  return present(DisputeFileJson, file, { sha256: file && Buffer.from(file.sha256).toString("hex") });
+  return presentMessage(DisputeFileJson, file, { sha256: file && Buffer.from(file.sha256).toString("hex") });
 }

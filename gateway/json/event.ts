@@ -2,8 +2,8 @@
 import { type Static, Type } from "typebox";
 import { membersOf } from "#platform/values/unchecked.ts";
 import type { AnnouncedEvent, EventType } from "#proto/webhook/v1/webhook_pb.ts";
-import { component, idSchema, textSchema, timeSchema } from "./parts/field.ts";
-import { present } from "./parts/present.ts";
+import { idSchema, jsonComponent, textSchema, timeSchema } from "./parts/field.ts";
+import { presentMessage } from "./parts/present.ts";
 
 export const payloadSchema = (description: string) =>
   Type.Unsafe<Record<string, unknown>>({
@@ -13,7 +13,7 @@ export const payloadSchema = (description: string) =>
     examples: [{ type: "payment.succeeded", payment_id: "pay_01jd3v9q6k8m2n4p6r8t0v2x4z", status: "succeeded" }],
   });
 
-export const EventTypeJson = component(
+export const EventTypeJson = jsonComponent(
   "EventType",
   Type.Object({
     code: textSchema("Code that endpoints subscribe to.", "payment.succeeded"),
@@ -22,7 +22,7 @@ export const EventTypeJson = component(
   }),
 );
 
-export const EventJson = component(
+export const EventJson = jsonComponent(
   "Event",
   Type.Object({
     id: idSchema("event"),
@@ -38,7 +38,7 @@ export function presentEventType({ code, label, category }: EventType): Static<t
 }
 
 export function presentEvent(event: AnnouncedEvent): Static<typeof EventJson> {
-  return present(EventJson, event, { payload: payloadOf(event.payload) });
+  return presentMessage(EventJson, event, { payload: payloadOf(event.payload) });
 }
 
 export function payloadOf(bytes: Uint8Array): Record<string, unknown> {

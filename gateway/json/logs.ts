@@ -2,10 +2,10 @@
 import { type Static, Type } from "typebox";
 import type { ApiRequest, AuditEntry } from "#proto/merchant/v1/audit_pb.ts";
 import { Environment } from "#proto/merchant/v1/merchant_pb.ts";
-import { component, environmentText, idSchema, textSchema, timeSchema, timeTextOf } from "./parts/field.ts";
-import { present } from "./parts/present.ts";
+import { environmentText, idSchema, jsonComponent, textSchema, timeSchema, timeTextOf } from "./parts/field.ts";
+import { presentMessage } from "./parts/present.ts";
 
-export const ApiRequestJson = component(
+export const ApiRequestJson = jsonComponent(
   "ApiRequest",
   Type.Object({
     id: idSchema("request", "The response's `Request-Id`."),
@@ -19,7 +19,7 @@ export const ApiRequestJson = component(
   }),
 );
 
-export const AuditEntryJson = component(
+export const AuditEntryJson = jsonComponent(
   "AuditEntry",
   Type.Object({
     id: idSchema("event", "`evt_…`."),
@@ -46,14 +46,14 @@ export const AuditEntryJson = component(
 );
 
 export function presentApiRequest(request: ApiRequest): Static<typeof ApiRequestJson> {
-  return present(ApiRequestJson, request, { id: request.requestId });
+  return presentMessage(ApiRequestJson, request, { id: request.requestId });
 }
 
 // Merchants must not see which person of the operator acted.
 const hidden = new Set(["operator", "said_actor"]);
 
 export function presentAuditEntry(entry: AuditEntry): Static<typeof AuditEntryJson> {
-  return present(AuditEntryJson, entry, {
+  return presentMessage(AuditEntryJson, entry, {
     at: timeTextOf(entry.occurredAt),
     environment: entry.environment === Environment.UNSPECIFIED ? undefined : environmentText(entry.environment),
     details: Object.fromEntries(Object.entries(entry.details).filter(([name]) => !hidden.has(name))),

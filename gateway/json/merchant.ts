@@ -1,13 +1,13 @@
 // A merchant and its profile as public JSON (docs/contract.md §8).
 import { type Static, Type } from "typebox";
 import type { Merchant } from "#proto/merchant/v1/merchant_pb.ts";
-import { component, idSchema, textSchema } from "./parts/field.ts";
-import { present } from "./parts/present.ts";
+import { idSchema, jsonComponent, textSchema } from "./parts/field.ts";
+import { presentMessage } from "./parts/present.ts";
 
 const status = textSchema("`pending`, `active`, `suspended` or `closed`.", "active");
 const email = textSchema("Contact e-mail.", "owner@example.com");
 
-export const MerchantJson = component(
+export const MerchantJson = jsonComponent(
   "Merchant",
   Type.Object({
     id: idSchema("merchant"),
@@ -19,7 +19,7 @@ export const MerchantJson = component(
   }),
 );
 
-export const ProfileJson = component(
+export const ProfileJson = jsonComponent(
   "MerchantProfile",
   Type.Object({
     id: idSchema("merchant"),
@@ -35,5 +35,5 @@ export const ProfileJson = component(
 );
 
 export function presentMerchant(merchant: Merchant | undefined): Static<typeof MerchantJson> {
-  return present(MerchantJson, merchant, { country_code: merchant?.country, currency_code: merchant?.currency });
+  return presentMessage(MerchantJson, merchant, { country_code: merchant?.country, currency_code: merchant?.currency });
 }

@@ -4,18 +4,18 @@ import type { Payment, PaymentAttempt } from "#proto/payments/v1/payments_pb.ts"
 import { DisputeJson, presentDispute } from "./dispute.ts";
 import {
   amountSchema,
-  component,
   currencySchema,
   enumSchema,
   idSchema,
+  jsonComponent,
   listValues,
   metadataSchema,
-  optional,
+  optionalProperty,
   referenceSchema,
   textSchema,
   timeSchema,
 } from "./parts/field.ts";
-import { present } from "./parts/present.ts";
+import { presentMessage } from "./parts/present.ts";
 import { RefundJson } from "./refund.ts";
 
 export const captureMethods = ["automatic", "manual"] as const;
@@ -50,9 +50,9 @@ const cardSummary = {
   funding: Type.Optional(textSchema("`credit`, `debit` or `prepaid`.", "credit")),
 };
 
-const CardSummary = component("CardSummary", Type.Object(cardSummary));
+const CardSummary = jsonComponent("CardSummary", Type.Object(cardSummary));
 
-const CardJson = component(
+const CardJson = jsonComponent(
   "Card",
   Type.Object({
     ...cardSummary,
@@ -62,7 +62,7 @@ const CardJson = component(
   }),
 );
 
-const VerificationJson = component(
+const VerificationJson = jsonComponent(
   "Verification",
   Type.Object({
     avs_line1: Type.Optional(textSchema("`pass`, `fail`, `unavailable` or `unchecked`.", "pass")),
@@ -87,7 +87,7 @@ const failureCodes = [
 ];
 const failureCode = `${listValues(failureCodes)} Further codes may be added.`;
 
-const FailureJson = component(
+const FailureJson = jsonComponent(
   "PaymentFailure",
   Type.Object({
     code: textSchema(failureCode, "insufficient_funds"),
@@ -96,15 +96,15 @@ const FailureJson = component(
   }),
 );
 
-const AttemptJson = component(
+const AttemptJson = jsonComponent(
   "PaymentAttempt",
   Type.Object({
     id: Type.Optional(textSchema("The attempt's id at the processor; absent if the processor did not create it.")),
     outcome: textSchema("`succeeded` or `failed`.", "failed"),
     failure_code: Type.Optional(textSchema(failureCode, "insufficient_funds")),
     failure_message: Type.Optional(textSchema("The processor's message.")),
-    card: optional(
-      component(
+    card: optionalProperty(
+      jsonComponent(
         "AttemptCard",
         Type.Object({ brand: textSchema("Card brand.", "visa"), last4: textSchema("The last four digits.", "9995") }),
       ),
@@ -114,7 +114,7 @@ const AttemptJson = component(
   }),
 );
 
-export const PaymentJson = component(
+export const PaymentJson = jsonComponent(
   "Payment",
   Type.Object({
     id: idSchema("payment"),
@@ -143,17 +143,17 @@ export const PaymentJson = component(
     captured_at: Type.Optional(timeSchema("When the payment was captured.")),
     failed_at: Type.Optional(timeSchema("When the last attempt failed.")),
     created_at: timeSchema("When it was created."),
-    card: optional(CardJson),
-    verification: optional(VerificationJson),
+    card: optionalProperty(CardJson),
+    verification: optionalProperty(VerificationJson),
     refunds: Type.Array(RefundJson),
-    dispute: optional(DisputeJson),
-    failure: optional(FailureJson),
+    dispute: optionalProperty(DisputeJson),
+    failure: optionalProperty(FailureJson),
     attempts: Type.Array(AttemptJson, { description: "Finished attempts, oldest first." }),
     metadata: Type.Optional(metadataSchema),
   }),
 );
 
-export const PaymentItem = component(
+export const PaymentItem = jsonComponent(
   "PaymentItem",
   Type.Object({
     id: idSchema("payment"),
@@ -165,13 +165,13 @@ export const PaymentItem = component(
     refunded_amount: amountSchema("Pending and succeeded refunds, minor units.", 0),
     customer_email: Type.Optional(textSchema("The buyer's e-mail.", "buyer@example.com")),
     connector: Type.Optional(textSchema("Name of the connector.", "simulator")),
-    card: optional(CardSummary),
+    card: optionalProperty(CardSummary),
     created_at: timeSchema("When it was created."),
   }),
 );
 
 export function presentPayment(payment: Payment | undefined): Static<typeof PaymentJson> {
-  return present(PaymentJson, payment, {
+  return presentMessage(PaymentJson, payment, {
     reference: payment?.orderReference,
     capture_method: captureMethodOf(payment?.captureMethod ?? ""),
     dispute: payment?.dispute && presentDispute(payment.dispute),
@@ -181,5 +181,5 @@ export function presentPayment(payment: Payment | undefined): Static<typeof Paym
 
 function presentAttempt(attempt: PaymentAttempt): Static<typeof AttemptJson> {
   const { cardBrand: brand, cardLast4: last4 } = attempt;
-  return present(AttemptJson, attempt, { card: last4 === "" ? undefined : { brand, last4 } });
+  return presentMessage(AttemptJson, attempt, { card: last4 === "" ? undefined : { brand, last4 } });
 }

@@ -3,9 +3,9 @@ import { type Static, Type } from "typebox";
 import type { RefundPaymentResponse } from "#proto/payments/v1/payments_pb.ts";
 import {
   amountSchema,
-  component,
   currencySchema,
   idSchema,
+  jsonComponent,
   numberOf,
   optionalField,
   textSchema,
@@ -25,14 +25,14 @@ const record = {
   created_at: timeSchema("When it was created."),
 };
 
-export const RefundJson = component("Refund", Type.Object(record));
+export const RefundJson = jsonComponent("Refund", Type.Object(record));
 
-export const RefundItem = component(
+export const RefundItem = jsonComponent(
   "RefundItem",
   Type.Object({ ...record, payment_id: idSchema("payment"), currency: currencySchema }),
 );
 
-export const RefundResult = component(
+export const RefundResult = jsonComponent(
   "RefundResult",
   Type.Object({
     id: idSchema("refund"),

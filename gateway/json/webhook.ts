@@ -3,15 +3,15 @@ import { type Static, Type } from "typebox";
 import type { Delivery, Endpoint, GetDeliveryResponse, PaymentDelivery } from "#proto/webhook/v1/webhook_pb.ts";
 import { payloadOf, payloadSchema } from "./event.ts";
 import {
-  component,
   enumSchema,
   environmentSchema,
   idSchema,
+  jsonComponent,
   secretSchema,
   textSchema,
   timeSchema,
 } from "./parts/field.ts";
-import { present } from "./parts/present.ts";
+import { presentMessage } from "./parts/present.ts";
 
 export const endpointStatuses = ["active", "disabled"] as const;
 
@@ -24,9 +24,9 @@ const endpoint = {
   status: enumSchema(endpointStatuses, "A disabled endpoint gets no new deliveries."),
 };
 
-export const EndpointJson = component("WebhookEndpoint", Type.Object(endpoint));
+export const EndpointJson = jsonComponent("WebhookEndpoint", Type.Object(endpoint));
 
-export const EndpointWithSecret = component(
+export const EndpointWithSecret = jsonComponent(
   "WebhookEndpointWithSecret",
   Type.Object({
     ...endpoint,
@@ -47,11 +47,11 @@ const delivery = {
   created_at: timeSchema("When the delivery was queued."),
 };
 
-export const DeliveryJson = component("WebhookDelivery", Type.Object(delivery));
+export const DeliveryJson = jsonComponent("WebhookDelivery", Type.Object(delivery));
 
 const milliseconds = (what: string) => Type.Integer({ description: `${what}, milliseconds.`, examples: [12] });
 
-const AttemptJson = component(
+const AttemptJson = jsonComponent(
   "DeliveryAttempt",
   Type.Object({
     started_at: timeSchema("When the attempt began."),
@@ -67,7 +67,7 @@ const AttemptJson = component(
   }),
 );
 
-export const DeliveryWithAttempts = component(
+export const DeliveryWithAttempts = jsonComponent(
   "WebhookDeliveryWithAttempts",
   Type.Object({
     ...delivery,
@@ -75,12 +75,12 @@ export const DeliveryWithAttempts = component(
   }),
 );
 
-export const PaymentDeliveryJson = component(
+export const PaymentDeliveryJson = jsonComponent(
   "PaymentWebhookDelivery",
   Type.Object({ ...delivery, endpoint_id: idSchema("endpoint", "The receiving endpoint.") }),
 );
 
-export const EndpointHealthJson = component(
+export const EndpointHealthJson = jsonComponent(
   "WebhookEndpointHealth",
   Type.Object({
     delivered: Type.Integer({ description: "Successful deliveries in the window.", examples: [1190] }),
@@ -94,7 +94,7 @@ export const EndpointHealthJson = component(
   }),
 );
 
-export const RetryRunJson = component(
+export const RetryRunJson = jsonComponent(
   "WebhookRetryRun",
   Type.Object({
     id: textSchema("`op_…`.", "op_01jd3v9q6k8m2n4p6r8t0v2x4z"),
@@ -107,7 +107,7 @@ export const RetryRunJson = component(
 );
 
 export function presentEndpoint(endpoint: Endpoint | undefined): Static<typeof EndpointJson> {
-  return present(EndpointJson, endpoint);
+  return presentMessage(EndpointJson, endpoint);
 }
 
 export function presentEndpointWithSecret(answer: {
@@ -118,7 +118,7 @@ export function presentEndpointWithSecret(answer: {
 }
 
 export function presentDelivery(delivery: Delivery): Static<typeof DeliveryJson> {
-  return present(DeliveryJson, delivery, { payload: payloadOf(delivery.payload) });
+  return presentMessage(DeliveryJson, delivery, { payload: payloadOf(delivery.payload) });
 }
 
 export function presentDeliveryWithAttempts({
@@ -126,7 +126,7 @@ export function presentDeliveryWithAttempts({
   attempts,
 }: GetDeliveryResponse): Static<typeof DeliveryWithAttempts> {
   if (!delivery) throw new Error("the delivery is missing");
-  return { ...presentDelivery(delivery), attempt_log: attempts.map((attempt) => present(AttemptJson, attempt)) };
+  return { ...presentDelivery(delivery), attempt_log: attempts.map((attempt) => presentMessage(AttemptJson, attempt)) };
 }
 
 export function presentPaymentDelivery(sent: PaymentDelivery): Static<typeof PaymentDeliveryJson> {

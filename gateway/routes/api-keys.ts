@@ -1,16 +1,16 @@
 // API keys of a merchant: list, create, limit, roll, revoke (docs/contract.md §7). A key cannot grant more than it has.
 import { timestampMs } from "@bufbuild/protobuf/wkt";
 import { Type } from "typebox";
-import { Failure, invalid } from "#platform/values/failure.ts";
+import { Failure, invalidField } from "#platform/values/failure.ts";
 import { type GatewayContext, merchantRoute } from "../auth/auth.ts";
 import { ApiError } from "../failures.ts";
 import { displayLine } from "../http/display-text.ts";
 import { moment } from "../http/own-formats.ts";
 import { ApiKeyJson, NewApiKey, presentNewApiKey } from "../json/api-key.ts";
-import { component, environmentSchema, idSchema } from "../json/parts/field.ts";
+import { environmentSchema, idSchema, jsonComponent } from "../json/parts/field.ts";
 import { assertOwnEnvironment } from "../json/parts/input.ts";
 import { pageJson, pageQuery, pageSchema } from "../json/parts/list.ts";
-import { present } from "../json/parts/present.ts";
+import { presentMessage } from "../json/parts/present.ts";
 import { momentOf } from "../json/parts/time-bound.ts";
 import { scopes } from "../operation.ts";
 import type { Peers } from "../peers.ts";
@@ -26,7 +26,7 @@ const allowedIps = (whenEmpty: string) =>
     examples: [["203.0.113.0/24", "2001:db8::/32"]],
   });
 
-const ApiKeyRequest = component(
+const ApiKeyRequest = jsonComponent(
   "ApiKeyRequest",
   Type.Object({
     name: Type.String({ format: displayLine, minLength: 1, maxLength: 100, default: "API key", examples: ["Backend"] }),
@@ -54,9 +54,9 @@ const ApiKeyRequest = component(
   }),
 );
 
-const LimitRequest = component("ApiKeyChange", Type.Object({ allowed_ips: allowedIps("Empty: any address.") }));
+const LimitRequest = jsonComponent("ApiKeyChange", Type.Object({ allowed_ips: allowedIps("Empty: any address.") }));
 
-const RollRequest = component(
+const RollRequest = jsonComponent(
   "ApiKeyRollRequest",
   Type.Object({
     expires_in: Type.Integer({
@@ -93,7 +93,7 @@ export function apiKeyRoutes(context: GatewayContext, { apiKeys }: Pick<Peers, "
       const wanted = { limit, offset: BigInt(offset), afterId: after };
       const answer = await apiKeys.listApiKeys({ merchantId, environment, ...wanted });
       return pageJson(
-        answer.apiKeys.map((each) => present(ApiKeyJson, each)),
+        answer.apiKeys.map((each) => presentMessage(ApiKeyJson, each)),
         Number(answer.offset),
         answer.total,
       );
@@ -127,7 +127,7 @@ function createKey(context: GatewayContext, apiKeys: Peers["apiKeys"]): void {
       if (!wanted.isSubsetOf(own)) throw keyGivesTooMuch();
       const ranges = body.allowed_ips;
       const expiresAt = body.expires_at === undefined ? undefined : momentOf("expires_at", body.expires_at);
-      if (expiresAt && timestampMs(expiresAt) <= Date.now()) throw invalid("expires_at", "must be in the future");
+      if (expiresAt && timestampMs(expiresAt) <= Date.now()) throw invalidField("expires_at", "must be in the future");
       const limits = { ...(expiresAt && { expiresAt }), ...(ranges && { allowedIps: { ranges } }) };
       const key = { name: body.name, scopes: [...wanted], ...limits };
       return presentNewApiKey(await translateRefusal(apiKeys.createApiKey({ merchantId, environment, ...key })));
@@ -157,7 +157,7 @@ function changeKey(context: GatewayContext, apiKeys: Peers["apiKeys"]): void {
       const limit = { apiKeyId: params.id, allowedIps: { ranges: body.allowed_ips } };
       const { apiKey } = await translateRefusal(apiKeys.limitApiKey({ merchantId, environment, ...limit }));
       if (!apiKey) throw new Error("the record of the key is missing");
-      return present(ApiKeyJson, apiKey);
+      return presentMessage(ApiKeyJson, apiKey);
     },
   );
   merchantRoute(

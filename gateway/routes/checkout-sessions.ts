@@ -10,7 +10,7 @@ import {
   SessionJson,
   sessionStatuses,
 } from "../json/checkout-session.ts";
-import { amountSchema, component, enumSchema, idSchema, metadataSchema } from "../json/parts/field.ts";
+import { amountSchema, enumSchema, idSchema, jsonComponent, metadataSchema } from "../json/parts/field.ts";
 import {
   currencyInput,
   currencyOf,
@@ -32,7 +32,7 @@ import type { Peers } from "../peers.ts";
 const tag = "Checkout sessions";
 const sessionId = Type.Object({ id: idSchema("session", "Id of the session.") });
 
-const NewSession = component(
+const NewSession = jsonComponent(
   "NewCheckoutSession",
   Type.Object(
     {

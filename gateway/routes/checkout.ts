@@ -10,7 +10,7 @@ import {
   presentEmailTaken,
   ResolvedCheckout,
 } from "../json/checkout.ts";
-import { component, idSchema } from "../json/parts/field.ts";
+import { idSchema, jsonComponent } from "../json/parts/field.ts";
 import { emailInput, emailOf } from "../json/parts/input.ts";
 import type { Peers } from "../peers.ts";
 
@@ -26,7 +26,7 @@ const query = Type.Object({
 /** Paths that browsers may call from any origin. */
 export const buyerPaths = ["/v1/checkout/:id", "/v1/checkout/:id/confirm", "/v1/checkout/:id/email"] as const;
 
-const BuyerEmail = component(
+const BuyerEmail = jsonComponent(
   "BuyerEmail",
   Type.Object({ customer_email: emailInput("The buyer's e-mail.") }, { additionalProperties: false }),
 );

@@ -1,17 +1,17 @@
 // Connectors of a merchant: list, choose surface, make primary (docs/contract.md §8).
 import { Type } from "typebox";
-import { invalid } from "#platform/values/failure.ts";
+import { invalidField } from "#platform/values/failure.ts";
 import { type GatewayContext, merchantRoute } from "../auth/auth.ts";
-import { component, enumSchema, environmentSchema, idSchema, textSchema } from "../json/parts/field.ts";
+import { enumSchema, environmentSchema, idSchema, jsonComponent, textSchema } from "../json/parts/field.ts";
 import { dataSchema } from "../json/parts/list.ts";
-import { present } from "../json/parts/present.ts";
+import { presentMessage } from "../json/parts/present.ts";
 import type { Peers } from "../peers.ts";
 
 const tag = "Connectors";
 
 const surfaces = ["embedded", "hosted", "redirect"] as const;
 
-const ConnectorJson = component(
+const ConnectorJson = jsonComponent(
   "Connector",
   Type.Object({
     id: idSchema("connector"),
@@ -28,7 +28,7 @@ const ConnectorJson = component(
   }),
 );
 
-const ConnectorChange = component(
+const ConnectorChange = jsonComponent(
   "ConnectorChange",
   Type.Object(
     {
@@ -62,7 +62,7 @@ export function connectorRoutes(context: GatewayContext, { connectors }: Pick<Pe
     },
     async ({ principal: { merchantId, environment } }) => ({
       data: (await connectors.listConnectors({ merchantId, environment })).connectors.map((each) =>
-        present(ConnectorJson, each),
+        presentMessage(ConnectorJson, each),
       ),
     }),
   );
@@ -85,7 +85,7 @@ export function connectorRoutes(context: GatewayContext, { connectors }: Pick<Pe
     async ({ principal: { merchantId, environment }, params, body }) => {
       const { selected_surface: selectedSurface, is_default: makeDefault = false } = body;
       if (selectedSurface === undefined && !makeDefault)
-        throw invalid("", "must have at least one of selected_surface, is_default");
+        throw invalidField("", "must have at least one of selected_surface, is_default");
       const { connector } = await connectors.updateConnector({
         merchantId,
         environment,
@@ -93,7 +93,7 @@ export function connectorRoutes(context: GatewayContext, { connectors }: Pick<Pe
         ...(selectedSurface !== undefined && { selectedSurface }),
         makeDefault,
       });
-      return present(ConnectorJson, connector);
+      return presentMessage(ConnectorJson, connector);
     },
   );
 }

@@ -14,16 +14,16 @@ import {
   themes,
 } from "../json/branding.ts";
 import { MerchantJson, ProfileJson, presentMerchant } from "../json/merchant.ts";
-import { component, enumSchema } from "../json/parts/field.ts";
+import { enumSchema, jsonComponent } from "../json/parts/field.ts";
 import { changeOf, clearable, currencyInput, emailInput, emailOf, httpsUrlOf } from "../json/parts/input.ts";
-import { present } from "../json/parts/present.ts";
+import { presentMessage } from "../json/parts/present.ts";
 import type { Peers } from "../peers.ts";
 
 const tag = "Merchant";
 const upperCase = (text: string) => text.toUpperCase();
 const lowerCase = (text: string) => text.toLowerCase();
 
-const ProfileChange = component(
+const ProfileChange = jsonComponent(
   "MerchantProfileChange",
   Type.Object({
     name: Type.Optional(
@@ -65,7 +65,7 @@ const color = (description: string) =>
 const legalUrl = (what: string, example: string) =>
   clearable({ format: httpsUrl, maxLength: 2048, description: `https URL of the ${what}.`, examples: [example] });
 
-const BrandingChange = component(
+const BrandingChange = jsonComponent(
   "BrandingChange",
   Type.Object({
     display_name: Type.Optional(clearable({ format: displayLine, maxLength: 100, examples: ["Lemon Books"] })),
@@ -159,7 +159,7 @@ function changeProfile(context: GatewayContext, merchants: Peers["merchants"]): 
         phone: changeOf(body.phone),
         website: changeOf(body.website, (url) => httpsUrlOf("website", url)),
       });
-      return present(ProfileJson, merchant);
+      return presentMessage(ProfileJson, merchant);
     },
   );
 }

@@ -3,7 +3,7 @@ import { Type } from "typebox";
 import { type GatewayContext, openRoute } from "../auth/auth.ts";
 import { displayLine } from "../http/display-text.ts";
 import { ApplicationJson, presentApplication } from "../json/application.ts";
-import { component, idSchema } from "../json/parts/field.ts";
+import { idSchema, jsonComponent } from "../json/parts/field.ts";
 import { changeOf, clearable, currencyInput, currencyOf, emailInput, emailOf } from "../json/parts/input.ts";
 import { strict } from "../operation.ts";
 import type { Peers } from "../peers.ts";
@@ -22,7 +22,7 @@ const fields = {
   currency_code: currencyInput("ISO 4217, any case."),
 };
 
-const NewApplication = component(
+const NewApplication = jsonComponent(
   "NewApplication",
   Type.Object({
     applicant_email: Type.Optional(fields.applicant_email),
@@ -33,7 +33,7 @@ const NewApplication = component(
   }),
 );
 
-const ApplicationChange = component(
+const ApplicationChange = jsonComponent(
   "ApplicationChange",
   Type.Object(
     {

@@ -3,7 +3,7 @@ import { Type } from "typebox";
 import { type GatewayContext, merchantRoute } from "../auth/auth.ts";
 import { displayText } from "../http/display-text.ts";
 import { keyOrOwn, markReplay } from "../idempotency.ts";
-import { amountSchema, component, idSchema, metadataSchema } from "../json/parts/field.ts";
+import { amountSchema, idSchema, jsonComponent, metadataSchema } from "../json/parts/field.ts";
 import {
   currencyInput,
   currencyOf,
@@ -14,7 +14,7 @@ import {
   searchOf,
 } from "../json/parts/input.ts";
 import { assertOrder, pageOf, pageQueryOf, pageSchema, windowOf } from "../json/parts/list.ts";
-import { present } from "../json/parts/present.ts";
+import { presentMessage } from "../json/parts/present.ts";
 import { capturedBoundQuery, capturedBounds, timeBoundQuery, timeBounds } from "../json/parts/time-bound.ts";
 import { captureMethodInput, PaymentItem, PaymentJson, paymentStatusText, presentPayment } from "../json/payment.ts";
 import { strict } from "../operation.ts";
@@ -46,7 +46,7 @@ const listQuery = Type.Object({
   ...capturedBoundQuery,
 });
 
-const NewCapture = component(
+const NewCapture = jsonComponent(
   "NewCapture",
   Type.Object(
     {
@@ -65,11 +65,11 @@ const NewCapture = component(
   ),
 );
 
-const NewCancellation = component("NewCancellation", Type.Object({}, strict));
+const NewCancellation = jsonComponent("NewCancellation", Type.Object({}, strict));
 
 const paymentId = Type.Object({ id: idSchema("payment", "Id of the payment.") });
 
-const NewPayment = component(
+const NewPayment = jsonComponent(
   "NewPayment",
   Type.Object(
     {
@@ -128,7 +128,7 @@ export function paymentRoutes(
         ...capturedBounds(query),
       });
       return pageOf(
-        answer.payments.map((each) => present(PaymentItem, each)),
+        answer.payments.map((each) => presentMessage(PaymentItem, each)),
         query,
         answer,
       );

@@ -3,9 +3,9 @@ import { Type } from "typebox";
 import { type GatewayContext, merchantRoute } from "../auth/auth.ts";
 import { displayText } from "../http/display-text.ts";
 import { keyOrOwn, markReplay } from "../idempotency.ts";
-import { amountSchema, component, enumSchema, idSchema } from "../json/parts/field.ts";
+import { amountSchema, enumSchema, idSchema, jsonComponent } from "../json/parts/field.ts";
 import { pageOf, pageQueryOf, pageSchema, windowOf } from "../json/parts/list.ts";
-import { present } from "../json/parts/present.ts";
+import { presentMessage } from "../json/parts/present.ts";
 import { timeBoundQuery, timeBounds } from "../json/parts/time-bound.ts";
 import { presentRefundResult, RefundItem, RefundResult, refundStatuses } from "../json/refund.ts";
 import { strict } from "../operation.ts";
@@ -21,7 +21,7 @@ const listQuery = Type.Object({
   ...timeBoundQuery,
 });
 
-const NewRefund = component(
+const NewRefund = jsonComponent(
   "NewRefund",
   Type.Object(
     {
@@ -67,7 +67,7 @@ export function refundRoutes(context: GatewayContext, { payments }: Pick<Peers, 
     async ({ principal: { merchantId, environment }, params, query }) => {
       const answer = await payments.listRefunds({ merchantId, environment, paymentId: params.id, ...windowOf(query) });
       return pageOf(
-        answer.refunds.map((each) => present(RefundItem, each)),
+        answer.refunds.map((each) => presentMessage(RefundItem, each)),
         query,
         answer,
       );
@@ -93,7 +93,7 @@ export function refundRoutes(context: GatewayContext, { payments }: Pick<Peers, 
       const input = { merchantId, environment, paymentId, status, ...timeBounds(query), ...windowOf(query) };
       const answer = await payments.listRefunds(input);
       return pageOf(
-        answer.refunds.map((each) => present(RefundItem, each)),
+        answer.refunds.map((each) => presentMessage(RefundItem, each)),
         query,
         answer,
       );
@@ -116,7 +116,7 @@ export function refundRoutes(context: GatewayContext, { payments }: Pick<Peers, 
     },
     async ({ principal: { merchantId, environment }, params }) => {
       const { refund } = await payments.getRefund({ merchantId, environment, refundId: params.id });
-      return present(RefundItem, refund);
+      return presentMessage(RefundItem, refund);
     },
   );
 }

@@ -4,10 +4,10 @@ import { Type } from "typebox";
 import { Failure } from "#platform/values/failure.ts";
 import { type GatewayContext, merchantRoute } from "../auth/auth.ts";
 import { moment } from "../http/own-formats.ts";
-import { component, enumSchema, idSchema } from "../json/parts/field.ts";
+import { enumSchema, idSchema, jsonComponent } from "../json/parts/field.ts";
 import { dataSchema } from "../json/parts/list.ts";
 import { afterQuery, logPage, pageAfter } from "../json/parts/log-page.ts";
-import { present } from "../json/parts/present.ts";
+import { presentMessage } from "../json/parts/present.ts";
 import { momentOf } from "../json/parts/time-bound.ts";
 import {
   DeliveryJson,
@@ -32,7 +32,7 @@ const runId = Type.String({
   examples: ["op_01jd3v9q6k8m2n4p6r8t0v2x4z"],
 });
 
-const RetryFailed = component(
+const RetryFailed = jsonComponent(
   "WebhookRetryFailed",
   Type.Object(
     {
@@ -136,7 +136,7 @@ function readHealth(context: GatewayContext, webhooks: Peers["webhooks"]): void 
       errors: ["not_found"],
     },
     async ({ principal: { merchantId, environment }, params, query }) =>
-      present(
+      presentMessage(
         EndpointHealthJson,
         await webhooks.getEndpointHealth({
           merchantId,
@@ -253,7 +253,7 @@ function retryFailed(context: GatewayContext, webhooks: Peers["webhooks"]): void
     },
     async ({ principal: { merchantId, environment }, params, body }) => {
       const since = momentOf("since", body.since);
-      return present(
+      return presentMessage(
         RetryRunJson,
         (await webhooks.retryFailedDeliveries({ merchantId, environment, endpointId: params.id, since })).run,
       );
@@ -277,7 +277,7 @@ function retryFailed(context: GatewayContext, webhooks: Peers["webhooks"]): void
     async ({ principal: { merchantId, environment }, params }) => {
       const { run } = await webhooks.getRetryRun({ merchantId, environment, runId: params.run_id });
       if (run?.endpointId !== params.id) throw new Failure("NOT_FOUND");
-      return present(RetryRunJson, run);
+      return presentMessage(RetryRunJson, run);
     },
   );
 }

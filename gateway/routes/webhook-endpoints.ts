@@ -4,7 +4,7 @@ import { type GatewayContext, merchantRoute } from "../auth/auth.ts";
 import { displayText } from "../http/display-text.ts";
 import { httpsUrl } from "../http/own-formats.ts";
 import { idempotencyOf, markReplay } from "../idempotency.ts";
-import { component, enumSchema, environmentSchema, idSchema, listValues } from "../json/parts/field.ts";
+import { enumSchema, environmentSchema, idSchema, jsonComponent, listValues } from "../json/parts/field.ts";
 import { assertOwnEnvironment } from "../json/parts/input.ts";
 import { dataSchema } from "../json/parts/list.ts";
 import {
@@ -41,7 +41,7 @@ const eventCodes = Type.Array(eventCode, {
 });
 const label = Type.String({ format: displayText, maxLength: 255, examples: ["Shop"] });
 
-const NewEndpoint = component(
+const NewEndpoint = jsonComponent(
   "NewWebhookEndpoint",
   Type.Object(
     {
@@ -54,7 +54,7 @@ const NewEndpoint = component(
   ),
 );
 
-const EndpointChange = component(
+const EndpointChange = jsonComponent(
   "WebhookEndpointChange",
   Type.Object(
     {

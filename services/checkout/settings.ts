@@ -1,5 +1,5 @@
 // Settings of the checkout service.
-import { optional, type Setting, url } from "#platform/process/config.ts";
+import { optionalSetting, type Setting, urlSetting } from "#platform/process/config.ts";
 import { callerSettings, idempotencySettings, serviceSettings } from "#platform/service/settings.ts";
 
 /** Origin of the hosted checkout page: https, or http on this machine. */
@@ -20,9 +20,9 @@ export const checkoutSettings = {
   ...idempotencySettings,
   ...callerSettings,
   /** RPC address of the payments service. */
-  PAYMENTS_URL: url("http", "https"),
+  PAYMENTS_URL: urlSetting("http", "https"),
   /** RPC address of the merchant service; absent: no receipts by e-mail. */
-  MERCHANT_URL: optional(url("http", "https")),
+  MERCHANT_URL: optionalSetting(urlSetting("http", "https")),
   /** Absent: sessions have no checkout_url. */
-  CHECKOUT_ORIGIN: optional(pageOrigin),
+  CHECKOUT_ORIGIN: optionalSetting(pageOrigin),
 } as const;

@@ -1,5 +1,5 @@
 // The settings of the merchant service.
-import { integer, optional, type Setting, text, url } from "#platform/process/config.ts";
+import { integerSetting, optionalSetting, type Setting, text, urlSetting } from "#platform/process/config.ts";
 import { providerSettings, serviceSettings } from "#platform/service/settings.ts";
 import { isEmail } from "#platform/values/email.ts";
 
@@ -36,14 +36,14 @@ export const merchantSettings = {
 /** Optional settings for the people of the consoles. */
 export const peopleSettings = {
   /** The merchants' console; sign-in is disabled without it. */
-  CONSOLE_ORIGIN: optional(consoleOrigin),
+  CONSOLE_ORIGIN: optionalSetting(consoleOrigin),
   /** The operators' console; sign-in is disabled without it. */
-  OPERATORS_CONSOLE_ORIGIN: optional(consoleOrigin),
+  OPERATORS_CONSOLE_ORIGIN: optionalSetting(consoleOrigin),
   /** Mail server: smtp:// with STARTTLS, or smtps://. Mail is disabled without it. */
-  SMTP_URL: optional(url("smtp", "smtps")),
+  SMTP_URL: optionalSetting(urlSetting("smtp", "smtps")),
   /** The sender: an address, or `Name <address>`. Required with SMTP_URL. */
-  MAIL_FROM: optional(sender),
+  MAIL_FROM: optionalSetting(sender),
   /** Limit of receipts per merchant in live. */
-  RECEIPTS_PER_HOUR: optional(integer(1, 100_000)),
+  RECEIPTS_PER_HOUR: optionalSetting(integerSetting(1, 100_000)),
   ...providerSettings,
 } as const;

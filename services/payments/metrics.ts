@@ -1,6 +1,6 @@
 // Metrics of the payments service at ADMIN_PORT.
 import type { Registry } from "prom-client";
-import { counter, gauge } from "#platform/telemetry/metrics.ts";
+import { newCounter, newGauge } from "#platform/telemetry/metrics.ts";
 
 /** deploy/runbooks/money-invariant.md explains each kind. */
 const moneyAlertKinds = [
@@ -21,7 +21,7 @@ const moneyAlertKinds = [
 export type PaymentsMetrics = ReturnType<typeof paymentsMetrics>;
 
 export function paymentsMetrics(registry: Registry) {
-  const moneyAlerts = counter(registry, {
+  const moneyAlerts = newCounter(registry, {
     name: "tollbooth_money_alerts_total",
     help: "Money invariants that were broken or could not be proved, by kind. Each kind starts at 0, because the alert fires on a rise.",
     labelNames: ["kind"] as const,
@@ -29,29 +29,29 @@ export function paymentsMetrics(registry: Registry) {
   for (const kind of moneyAlertKinds) moneyAlerts.inc({ kind }, 0);
   return {
     moneyAlerts,
-    failovers: counter(registry, {
+    failovers: newCounter(registry, {
       name: "tollbooth_connector_failovers_total",
       help: "New intents created at another account because the preferred one could not be reached.",
       labelNames: ["from", "to"] as const,
     }),
-    statementDifferences: counter(registry, {
+    statementDifferences: newCounter(registry, {
       name: "tollbooth_statement_differences_total",
       help: "Differences found between a processor's statement and the books, counted once each.",
       labelNames: ["connector", "kind"] as const,
     }),
-    openDifferences: gauge(registry, {
+    openDifferences: newGauge(registry, {
       name: "tollbooth_statement_differences_open",
       help: "Unresolved differences between processors' statements and the books.",
     }),
-    eventListsBehind: gauge(registry, {
+    eventListsBehind: newGauge(registry, {
       name: "tollbooth_event_lists_behind",
       help: "Connector accounts whose event list could not be read at the last attempt.",
     }),
-    parkedOperations: gauge(registry, {
+    parkedOperations: newGauge(registry, {
       name: "tollbooth_operations_parked",
       help: "Operations that wait for an operator.",
     }),
-    openFunds: gauge(registry, {
+    openFunds: newGauge(registry, {
       name: "tollbooth_suspense_open",
       help: "Unexpected funds that wait for an operator or a refund.",
     }),

@@ -1,5 +1,11 @@
 // Settings of the payments service and the values that production refuses.
-import { type ConfigValues, integer, optional, url, withDefault } from "#platform/process/config.ts";
+import {
+  type ConfigValues,
+  integerSetting,
+  optionalSetting,
+  urlSetting,
+  withDefault,
+} from "#platform/process/config.ts";
 import { readProductionConfig } from "#platform/service/production.ts";
 import { callerSettings, idempotencySettings, serviceSettings } from "#platform/service/settings.ts";
 
@@ -12,32 +18,32 @@ export const paymentsSettings = {
   ...idempotencySettings,
   ...callerSettings,
   /** RPC address of the merchant service. */
-  MERCHANT_URL: url("http", "https"),
+  MERCHANT_URL: urlSetting("http", "https"),
   /** The simulator's API; absent: its accounts take no payments. */
-  SIMULATOR_URL: optional(url("http", "https")),
+  SIMULATOR_URL: optionalSetting(urlSetting("http", "https")),
   /** Origin of the simulator's card forms in the buyer's browser; absent: SIMULATOR_URL. */
-  SIMULATOR_PUBLIC_URL: optional(url("http", "https")),
+  SIMULATOR_PUBLIC_URL: optionalSetting(urlSetting("http", "https")),
   /** Stripe's API, or a fake in tests. It receives merchants' secret keys. */
-  STRIPE_API_URL: withDefault(url("https", "http"), stripeApi),
+  STRIPE_API_URL: withDefault(urlSetting("https", "http"), stripeApi),
   /** When the reconcile job first checks a processor call that got no answer. */
-  RECONCILE_AFTER_SECONDS: withDefault(integer(1, 3_600), 30),
+  RECONCILE_AFTER_SECONDS: withDefault(integerSetting(1, 3_600), 30),
   /**
    * Timeout of a processor call; its outcome is then unknown. Processors usually answer in 2 s; our callers wait 15 s.
    */
-  PROCESSOR_TIMEOUT_SECONDS: withDefault(integer(1, 12), 8),
+  PROCESSOR_TIMEOUT_SECONDS: withDefault(integerSetting(1, 12), 8),
   /**
    * How long, by its own clock, a processor must find nothing before absence is proved: as long as processors keep
    * idempotency keys.
    */
-  ABSENCE_AFTER_SECONDS: withDefault(integer(1, 604_800), absenceSeconds),
+  ABSENCE_AFTER_SECONDS: withDefault(integerSetting(1, 604_800), absenceSeconds),
   /** Pause between two reads of an account's event list. A lost webhook is recovered within twice this time. */
-  EVENT_POLL_SECONDS: withDefault(integer(1, 60), 60),
+  EVENT_POLL_SECONDS: withDefault(integerSetting(1, 60), 60),
   /** A connector account's circuit opens when over half of this many last calls failed. Below 20 a few failures do. */
-  CIRCUIT_WINDOW_CALLS: withDefault(integer(2, 1_000), 20),
+  CIRCUIT_WINDOW_CALLS: withDefault(integerSetting(2, 1_000), 20),
   /**
    * Longest pause between probes of an open circuit, so a buyer's longest wait for a recovery. The first pause is 1 s.
    */
-  CIRCUIT_OPEN_MAX_SECONDS: withDefault(integer(1, 300), 10),
+  CIRCUIT_OPEN_MAX_SECONDS: withDefault(integerSetting(1, 300), 10),
 } as const;
 
 /** @throws ConfigError with each missing, malformed or refused setting */

@@ -1,7 +1,7 @@
 // Delivery metrics at ADMIN_PORT: lateness, queue size, slots, outcomes and durations.
 // No label holds an endpoint or a merchant, so the number of series stays small.
 import type { Registry } from "prom-client";
-import { counter, gauge, histogram } from "#platform/telemetry/metrics.ts";
+import { newCounter, newGauge, newHistogram } from "#platform/telemetry/metrics.ts";
 import type { AttemptError } from "./rules/delivery.ts";
 import type { Standing } from "./rules/lane.ts";
 import type { FinishedAttempt } from "./store/attempts.ts";
@@ -14,7 +14,7 @@ const sizes = [1, 2, 4, 8, 16, 32, 64, 128, 256];
 export type WebhookMetrics = ReturnType<typeof webhookMetrics>;
 
 export function webhookMetrics(registry: Registry) {
-  const blockedAddresses = counter(registry, {
+  const blockedAddresses = newCounter(registry, {
     name: `${prefix}_blocked_total`,
     help: "Endpoints refused and attempts not made because the host is not, or does not resolve to, a public address.",
     labelNames: ["at"] as const,
@@ -25,26 +25,26 @@ export function webhookMetrics(registry: Registry) {
     blockedAddresses,
     countAttempt: attemptCounter(registry, () => blockedAddresses.inc({ at: "delivery" })),
     /** `silent`: the endpoint did not answer the latest attempt. */
-    dueLag: gauge(registry, {
+    dueLag: newGauge(registry, {
       name: `${prefix}_due_lag_seconds`,
       help: "Lateness of the oldest due delivery of active endpoints, by whether they answer.",
       labelNames: ["endpoints"] as const,
     }),
-    queueRows: gauge(registry, {
+    queueRows: newGauge(registry, {
       name: `${prefix}_queue_rows`,
       help: "Pending deliveries, estimated by PostgreSQL.",
     }),
     /** Merchants do not receive such an event, so an operator must handle each one. */
-    eventsParked: counter(registry, {
+    eventsParked: newCounter(registry, {
       name: `${prefix}_events_parked_total`,
       help: "Events that could not become deliveries and were parked (table parked_events).",
     }),
-    fanOutBatch: histogram(registry, {
+    fanOutBatch: newHistogram(registry, {
       name: `${prefix}_fan_out_batch_size`,
       help: "Events consumed by one transaction.",
       buckets: sizes,
     }),
-    recordBatch: histogram(registry, {
+    recordBatch: newHistogram(registry, {
       name: `${prefix}_record_batch_size`,
       help: "Attempts recorded by one transaction.",
       buckets: sizes,
@@ -54,23 +54,23 @@ export function webhookMetrics(registry: Registry) {
 
 /** @returns a function that counts a finished attempt */
 function attemptCounter(registry: Registry, onBlocked: () => void) {
-  const attempts = counter(registry, {
+  const attempts = newCounter(registry, {
     name: `${prefix}_attempts_total`,
     help: "Attempts by outcome: delivered, http_3xx to http_5xx, or the reason for no answer.",
     labelNames: ["outcome"] as const,
   });
-  const attemptSeconds = histogram(registry, {
+  const attemptSeconds = newHistogram(registry, {
     name: `${prefix}_attempt_seconds`,
     help: "Duration of attempts: total, and new connections by phase.",
     labelNames: ["phase"] as const,
     buckets: seconds,
   });
-  const connections = counter(registry, {
+  const connections = newCounter(registry, {
     name: `${prefix}_connections_total`,
     help: "Attempts by connection: new or kept.",
     labelNames: ["kind"] as const,
   });
-  const ended = counter(registry, {
+  const ended = newCounter(registry, {
     name: `${prefix}_deliveries_ended_total`,
     help: "Deliveries that an attempt delivered or gave up.",
     labelNames: ["state"] as const,
@@ -106,21 +106,21 @@ interface Slots {
 }
 
 export function reportSlots(registry: Registry, slots: Slots): void {
-  gauge(registry, {
+  newGauge(registry, {
     name: `${prefix}_in_flight`,
     help: "Deliveries in flight.",
     collect() {
       this.set(slots.inFlight);
     },
   });
-  gauge(registry, {
+  newGauge(registry, {
     name: `${prefix}_waiting`,
     help: "Deliveries claimed by this process and not yet sent.",
     collect() {
       this.set(slots.waiting);
     },
   });
-  gauge(registry, {
+  newGauge(registry, {
     name: `${prefix}_lanes`,
     help: "Endpoints known to this process, by their recent behaviour.",
     labelNames: ["standing"] as const,

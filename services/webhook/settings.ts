@@ -1,5 +1,5 @@
 // The settings of the webhook service, and those that production refuses.
-import { integer, optional, type Setting, url, withDefault } from "#platform/process/config.ts";
+import { integerSetting, optionalSetting, type Setting, urlSetting, withDefault } from "#platform/process/config.ts";
 import { certificates } from "#platform/secrets/certificate-file.ts";
 import type { OpenedConfig } from "#platform/secrets/open-keys.ts";
 import { readProductionConfig } from "#platform/service/production.ts";
@@ -17,19 +17,19 @@ export const webhookSettings = {
   ...idempotencySettings,
   ...callerSettings,
   /** RPC addresses of the services whose events are consumed; each event is verified with its service. */
-  PAYMENTS_URL: url("http", "https"),
-  CHECKOUT_URL: url("http", "https"),
+  PAYMENTS_URL: urlSetting("http", "https"),
+  CHECKOUT_URL: urlSetting("http", "https"),
   /** Address ranges that are allowed in addition to public ones. */
   WEBHOOK_ALLOW_CIDRS: withDefault(cidrs, []),
   /** PEM file of certificate authorities that are trusted in addition to the public ones. */
-  WEBHOOK_EXTRA_CA: optional(certificates),
+  WEBHOOK_EXTRA_CA: optionalSetting(certificates),
   /** HTTP CONNECT proxy for every delivery. */
-  WEBHOOK_EGRESS_PROXY: optional(url("http")),
+  WEBHOOK_EGRESS_PROXY: optionalSetting(urlSetting("http")),
   /** Time limit of a whole attempt. A claim lasts three times as long. */
-  WEBHOOK_TIMEOUT_MS: withDefault(integer(100, 10_000), 10_000),
-  WEBHOOK_RETRY_BASE_MS: withDefault(integer(1, dayMs), 60_000),
-  WEBHOOK_RETRY_CAP_MS: withDefault(integer(1, dayMs), 3_600_000),
-  WEBHOOK_ATTEMPTS_MAX: withDefault(integer(1, 1_000), 78),
+  WEBHOOK_TIMEOUT_MS: withDefault(integerSetting(100, 10_000), 10_000),
+  WEBHOOK_RETRY_BASE_MS: withDefault(integerSetting(1, dayMs), 60_000),
+  WEBHOOK_RETRY_CAP_MS: withDefault(integerSetting(1, dayMs), 3_600_000),
+  WEBHOOK_ATTEMPTS_MAX: withDefault(integerSetting(1, 1_000), 78),
 } as const;
 
 export type WebhookConfig = OpenedConfig<ReturnType<typeof readWebhookConfig>>;

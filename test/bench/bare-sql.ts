@@ -6,7 +6,7 @@ import { type GroupedSql, openTx, type Tx } from "#platform/database/database.ts
 import { Outbox } from "#platform/events/outbox.ts";
 import { newId } from "#platform/values/id.ts";
 import { Environment } from "#proto/merchant/v1/merchant_pb.ts";
-import { migrate } from "../../deploy/cli/setup/migrate-database.ts";
+import { migrateDatabase } from "../../deploy/cli/setup/migrate-database.ts";
 import { insertSessions, type NewSession } from "../../services/checkout/store/new-sessions.ts";
 import { changeSessions, findSession } from "../../services/checkout/store/sessions.ts";
 import type { IntentReport, RefundReport } from "../../services/payments/connectors/connector.ts";
@@ -16,7 +16,7 @@ import { firstTry } from "../../services/payments/store/operations.ts";
 import { findPayment, lockPayment, type StoredPayment } from "../../services/payments/store/payments.ts";
 import { insertReservations } from "../../services/payments/store/refunds/refund-reservations.ts";
 import type { StoredRefund } from "../../services/payments/store/refunds/refunds.ts";
-import { type LoadResult, measure } from "./load.ts";
+import { type LoadResult, measureLoad } from "./load.ts";
 import { analyzeAll } from "./statistics.ts";
 
 const sealed = randomBytes(300);
@@ -39,9 +39,9 @@ export async function bareSql(
   );
   const [payments, checkout] = bases as [Base, Base];
   const warm = async (next: () => (() => Promise<unknown>) | undefined) => {
-    await measure({ connections, seconds: warmSeconds, next });
+    await measureLoad({ connections, seconds: warmSeconds, next });
     await analyzeAll(stem);
-    return await measure({ connections, seconds, next });
+    return await measureLoad({ connections, seconds, next });
   };
   const made: string[] = [];
   const create = await warm(() => async () => void made.push(await createWrites(payments, checkout)));
@@ -81,7 +81,7 @@ async function database(
   await admin.query(`create database ${name}`);
   const url = new URL(stem);
   url.pathname = `/${name}`;
-  await migrate({ databaseUrl: url.href, service });
+  await migrateDatabase({ databaseUrl: url.href, service });
   const pool = new pg.Pool({ connectionString: url.href, max: connections });
   // A connection that the drop of the database cuts while it closes.
   pool.on("error", () => {});

@@ -15,9 +15,9 @@ import { eventually } from "../harness/eventually.ts";
 import { optionsOf } from "../harness/options.ts";
 import { onBenchStack } from "./bench-stack.ts";
 import { growthTable, needsTable, type OrderCost, orderCostTable } from "./capacity-table.ts";
-import { measure } from "./load.ts";
+import { measureLoad } from "./load.ts";
 import { openShop, type Shop } from "./shop.ts";
-import { analyzeAll, connect } from "./statistics.ts";
+import { analyzeAll, connectSuperuser } from "./statistics.ts";
 import { cpuOf, residentMb } from "./usage.ts";
 import type { ReceiverReport } from "./webhook-receiver.ts";
 import { startChild } from "./webhook-rig.ts";
@@ -45,7 +45,7 @@ try {
 }
 
 async function report({ stack }: RunningStack, stateDir: string): Promise<void> {
-  const admin = await connect(stack.database);
+  const admin = await connectSuperuser(stack.database);
   const { child, ready } = await startChild(
     "test/bench/webhook-receiver.ts",
     { TLS_CERT: stack.tls.cert, TLS_KEY: stack.tls.key },
@@ -68,7 +68,7 @@ async function report({ stack }: RunningStack, stateDir: string): Promise<void> 
 
   async function costAt(connections: number): Promise<OrderCost> {
     const drive = (forSeconds: number) =>
-      measure({ connections, seconds: forSeconds, next: () => () => sales.order() });
+      measureLoad({ connections, seconds: forSeconds, next: () => () => sales.order() });
     await drive(warmSeconds);
     await analyzeAll(stack.database);
     await waitForDeliveries();
@@ -164,7 +164,7 @@ function sampleBusy(admin: pg.Client): () => Promise<number> {
 async function tableBytes(stack: StackInfo): Promise<Record<string, number>> {
   const bytes: Record<string, number> = {};
   for (const service of sources) {
-    const client = await connect(databaseUrlOf(stack.database, service));
+    const client = await connectSuperuser(databaseUrlOf(stack.database, service));
     const { rows } = await client.query<{ name: string; bytes: string }>(
       `select regexp_replace(relname, '_\\d[\\d_]*$', '') as name, sum(pg_total_relation_size(oid)) as bytes
        from pg_class where relkind = 'r' and relnamespace = 'public'::regnamespace group by 1`,

@@ -19,7 +19,7 @@ export interface LoadResult {
  * @param options.next the next piece of work; undefined ends the measurement early.
  * @throws the error of a piece of work: a benchmark of failures measures nothing.
  */
-export async function measure(options: {
+export async function measureLoad(options: {
   connections: number;
   seconds: number;
   next: () => (() => Promise<unknown>) | undefined;
@@ -41,11 +41,11 @@ export async function measure(options: {
   );
   const elapsed = (performance.now() - began) / 1_000;
   times.sort((a, b) => a - b);
-  const [p50Ms, p99Ms] = [quantile(times, 0.5), quantile(times, 0.99)];
+  const [p50Ms, p99Ms] = [quantileOf(times, 0.5), quantileOf(times, 0.99)];
   return { count: times.length, perSecond: times.length / elapsed, p50Ms, p99Ms };
 }
 
 /** @param sorted in ascending order */
-export function quantile(sorted: readonly number[], share: number): number {
+export function quantileOf(sorted: readonly number[], share: number): number {
   return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? Number.NaN;
 }

@@ -9,7 +9,7 @@ import { shapeOfRun } from "../harness/stack.ts";
 import { openBareHttp } from "./bare-http.ts";
 import { bareSql } from "./bare-sql.ts";
 import { onBenchStack } from "./bench-stack.ts";
-import { type LoadResult, measure, type Request } from "./load.ts";
+import { type LoadResult, measureLoad, type Request } from "./load.ts";
 import { inParallel, openShop } from "./shop.ts";
 import { analyzeAll } from "./statistics.ts";
 import { cpuOf, residentMb } from "./usage.ts";
@@ -55,7 +55,7 @@ async function report({ stack }: RunningStack): Promise<void> {
   const bare = await openBareHttp();
   for (const connections of connectionCounts) {
     console.log(`\n${connections} connection${connections === 1 ? "" : "s"}`);
-    const answers = await measure({ connections, seconds, next: () => () => bare.answer(shop.order()) });
+    const answers = await measureLoad({ connections, seconds, next: () => () => bare.answer(shop.order()) });
     print("bare Fastify answer (limit)", answers);
     const sql = await bareSql(stack.database, connections, seconds, warmSeconds);
     show(
@@ -95,10 +95,10 @@ async function report({ stack }: RunningStack): Promise<void> {
     if (!isWanted(name)) return;
     const load = () => shop.sending(next());
     // A new process spends several times as much on a request as a warm one.
-    await measure({ connections, seconds: warmSeconds, next: load });
+    await measureLoad({ connections, seconds: warmSeconds, next: load });
     await analyzeAll(stack.database);
     const before = cpuOf(stack.pids);
-    const measured = await measure({ connections, seconds, next: load });
+    const measured = await measureLoad({ connections, seconds, next: load });
     const each = Object.entries(cpuOf(stack.pids)).map(
       ([process, us]) => `${process} ${Math.round((us - (before[process] ?? 0)) / measured.count)}`,
     );

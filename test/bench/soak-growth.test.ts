@@ -1,7 +1,7 @@
 // The soak's definition of growth.
 import assert from "node:assert/strict";
 import { suite } from "../harness/suite.ts";
-import { growth, type Minute } from "./soak-growth.ts";
+import { describeGrowth, type Minute } from "./soak-growth.ts";
 
 const test = suite("soak growth");
 
@@ -18,17 +18,17 @@ const hour = (changesOf: (share: number) => Partial<Minute>) =>
   Array.from({ length: 60 }, (_, i) => ({ ...typical, ...changesOf(i / 59) }));
 
 test("an hour that wavers a little is flat", () => {
-  assert.deepEqual(growth(hour((share) => ({ megabytes: { payments: 200 + 20 * Math.sin(20 * share) } }))), []);
+  assert.deepEqual(describeGrowth(hour((share) => ({ megabytes: { payments: 200 + 20 * Math.sin(20 * share) } }))), []);
 });
 
 test("garbage that piles up over half of the hour and is collected is no growth", () => {
   const pile = (share: number) => (share < 0.3 ? 184 : share < 0.9 ? 271 : 185);
-  assert.deepEqual(growth(hour((share) => ({ megabytes: { merchant: pile(share) } }))), []);
+  assert.deepEqual(describeGrowth(hour((share) => ({ megabytes: { merchant: pile(share) } }))), []);
 });
 
 test("a process that takes its room in the first minutes and keeps to it has not grown", () => {
   const warming = (share: number) => 290 - 72 * Math.exp(-20 * share);
-  assert.deepEqual(growth(hour((share) => ({ megabytes: { gateway: warming(share) } }))), []);
+  assert.deepEqual(describeGrowth(hour((share) => ({ megabytes: { gateway: warming(share) } }))), []);
 });
 
 test("what ends above where it began is named, each by itself", () => {
@@ -42,7 +42,7 @@ test("what ends above where it began is named, each by itself", () => {
     [/^waiting/, (share) => ({ waiting: 3 + 2_000 * share })],
   ];
   for (const [name, changesOf] of leaks) {
-    const found = growth(hour(changesOf));
+    const found = describeGrowth(hour(changesOf));
     assert.equal(found.length, 1, found.join("; "));
     assert.match(found[0] ?? "", name);
   }

@@ -34,7 +34,7 @@ const leanest: Average = (values) => Math.min(...values);
 const median: Average = (values) => values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)] ?? 0;
 
 /** Describes the figures that are above their level in the first third. */
-export function growth(rows: readonly Minute[]): string[] {
+export function describeGrowth(rows: readonly Minute[]): string[] {
   const third = Math.floor(rows.length / 3);
   const [first, last] = [rows.slice(0, third), rows.slice(-third)];
   const compare = (

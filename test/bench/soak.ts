@@ -15,10 +15,10 @@ import { sources } from "../../services/services.ts";
 import { eventually } from "../harness/eventually.ts";
 import { optionsOf } from "../harness/options.ts";
 import { onBenchStack } from "./bench-stack.ts";
-import { quantile } from "./load.ts";
+import { quantileOf } from "./load.ts";
 import { inParallel, openShop, type Shop } from "./shop.ts";
-import { growth, type Minute } from "./soak-growth.ts";
-import { connect } from "./statistics.ts";
+import { describeGrowth, type Minute } from "./soak-growth.ts";
+import { connectSuperuser } from "./statistics.ts";
 import { residentMb } from "./usage.ts";
 import { startChild } from "./webhook-rig.ts";
 
@@ -52,7 +52,7 @@ async function soak({ stack }: RunningStack): Promise<void> {
   const endpoint = { url: `https://localhost:${ready.port}/ok`, event_types: ["payment.succeeded"] };
   (await shop.merchant.api.post("/v1/merchants/me/webhooks", endpoint)).expect(201);
   const databases = new Map<string, pg.Client>();
-  for (const name of sources) databases.set(name, await connect(databaseUrlOf(stack.database, name)));
+  for (const name of sources) databases.set(name, await connectSuperuser(databaseUrlOf(stack.database, name)));
   const empty = await bytesNow(databases);
   const orders = paced(shop);
   await orders.drive(warmSeconds);
@@ -65,7 +65,7 @@ async function soak({ stack }: RunningStack): Promise<void> {
       `minute ${rows.length}: p50 ${Math.round(row.p50Ms)} ms, p99 ${Math.round(row.p99Ms)} ms; MB: ${memory.join(" · ")}`,
     );
   }
-  const problems = [...growth(rows), ...(await differences(stack, databases, orders.paid))];
+  const problems = [...describeGrowth(rows), ...(await differences(stack, databases, orders.paid))];
   for (const problem of problems) console.log(`DIFFERENCE ${problem}`);
   console.log(`${orders.paid} payments, ${problems.length} differences`);
   process.exitCode = problems.length === 0 ? 0 : 1;
@@ -89,7 +89,7 @@ function paced(shop: Shop) {
         if (orders.paid % refundEvery === 0) await shop.send(shop.refund(payment));
       });
       times.sort((one, other) => one - other);
-      return { p50Ms: quantile(times, 0.5), p99Ms: quantile(times, 0.99) };
+      return { p50Ms: quantileOf(times, 0.5), p99Ms: quantileOf(times, 0.99) };
     },
   };
   return orders;

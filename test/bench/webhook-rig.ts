@@ -16,7 +16,7 @@ import { createLog } from "#platform/telemetry/log.ts";
 import { newId } from "#platform/values/id.ts";
 import { WebhookService } from "#proto/webhook/v1/webhook_pb.ts";
 import { ensureStreams } from "../../deploy/cli/setup/ensure-streams.ts";
-import { migrate } from "../../deploy/cli/setup/migrate-database.ts";
+import { migrateDatabase } from "../../deploy/cli/setup/migrate-database.ts";
 import { createDatabases } from "../../deploy/local/databases.ts";
 import { freePort } from "../../deploy/local/free-port.ts";
 import { startNats } from "../../deploy/local/nats.ts";
@@ -100,8 +100,9 @@ export async function startRig(serviceEnv: Readonly<Record<string, string>>): Pr
     startNats({ program: program.path, storeDir: join(home, "nats"), port: await freePort() }),
   ]);
   const databases = await createDatabases(postgres.url, "bench");
-  await migrate({ databaseUrl: databases.of.webhook, service: "webhook", serviceRole: databases.roles?.webhook });
-  await migrate({ databaseUrl: databases.of.payments, service: "payments" });
+  const { roles } = databases;
+  await migrateDatabase({ databaseUrl: databases.of.webhook, service: "webhook", serviceRole: roles?.webhook });
+  await migrateDatabase({ databaseUrl: databases.of.payments, service: "payments" });
   await ensureStreams({ broker: { url: nats.url }, namespace: "bench" });
   const tls = await tlsFiles(home);
   const rpc = await rpcFiles(home);
@@ -109,8 +110,7 @@ export async function startRig(serviceEnv: Readonly<Record<string, string>>): Pr
   const children: ChildProcess[] = [];
   const forked = (script: string, env: Record<string, string>) => startChild(script, env, children);
   const receiver = await forked("test/bench/webhook-receiver.ts", receiverEnv);
-  // Dead endpoints are other machines than healthy ones: what their sockets cost is not to be seen as the healthy ones'
-  // delay.
+  // Dead endpoints have a process of their own, so their sockets cannot delay the healthy ones.
   const dead = await forked("test/bench/webhook-receiver.ts", receiverEnv);
   const port = await freePort();
   const log = createLog("bench", "warn");

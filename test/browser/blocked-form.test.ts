@@ -2,7 +2,7 @@
 // retry button; nothing is confirmed and no text mentions a payment.
 import assert from "node:assert/strict";
 import type { Page, Route } from "playwright-core";
-import { shoot } from "../harness/browser.ts";
+import { takeScreenshot } from "../harness/browser.ts";
 import { cards } from "../harness/pay.ts";
 import { formReady, newOrder, payWith, seeScreen } from "./buyer.ts";
 import { pageSuite } from "./page-suite.ts";
@@ -41,7 +41,7 @@ for (const [what, answer] of [
     await page.clock.fastForward(60_000);
     await page.getByRole("button", { name: "Try again" }).waitFor();
     await noPayment(page);
-    await shoot(page, "52-form-blocked");
+    await takeScreenshot(page, "52-form-blocked");
     const { confirms, frames, statusPolls } = seen();
     assert.deepEqual([confirms, frames], [0, 1]);
     assert.ok(statusPolls > 1 && statusPolls <= 5, `${statusPolls} polls`);

@@ -1,7 +1,7 @@
 // Actions of a buyer on the hosted page, and reads of its state.
 import type { FrameLocator, Locator, Page } from "playwright-core";
 import type { StackInfo } from "../../deploy/local/stack-file.ts";
-import { type Answer, api } from "../harness/api.ts";
+import { type Answer, apiClient } from "../harness/api.ts";
 import type { TestMerchant } from "../harness/merchant.ts";
 
 export interface Order {
@@ -19,7 +19,7 @@ export async function newOrder(merchant: TestMerchant, change: Record<string, un
 }
 
 export function confirmOrder(stack: StackInfo, { id, secret }: Order): Promise<Answer> {
-  return api(stack.gateway).post(`/v1/checkout/${id}/confirm?secret=${secret}`);
+  return apiClient(stack.gateway).post(`/v1/checkout/${id}/confirm?secret=${secret}`);
 }
 
 export async function paymentsOf(merchant: TestMerchant): Promise<readonly unknown[]> {

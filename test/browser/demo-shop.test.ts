@@ -1,13 +1,13 @@
 // The demo shop: from "Buy now" to a paid order, and every other end.
 import assert from "node:assert/strict";
 import type { Page } from "playwright-core";
-import { browserSuite, desktop, shoot } from "../harness/browser.ts";
+import { browserSuite, desktop, takeScreenshot } from "../harness/browser.ts";
 import { type DemoShop, openDemoShop } from "../harness/demo-shop.ts";
 import { freshMerchant } from "../harness/merchant.ts";
-import { stack } from "../harness/stack.ts";
+import { sharedStack } from "../harness/stack.ts";
 import { suite } from "../harness/suite.ts";
 import { formReady, payWithTestCard, seeScreen } from "./buyer.ts";
-import { violations } from "./page-suite.ts";
+import { axeViolations } from "./page-suite.ts";
 
 const test = suite("demo shop", { timeoutMs: 120_000, hookTimeoutMs: 120_000 });
 const inBrowser = browserSuite(test);
@@ -15,7 +15,7 @@ const narrowPhone = { viewport: { width: 390, height: 844 } } as const;
 let shop: DemoShop;
 
 test.before(async () => {
-  const running = await stack();
+  const running = await sharedStack();
   shop = await openDemoShop(running, (await freshMerchant(running)).apiKey);
 });
 test.after(() => shop?.close());
@@ -49,7 +49,7 @@ inBrowser(
     assert.equal((await fetch(receipt ?? "")).status, 200);
     await page.reload();
     await seeScreen(page, "Thank you. Your order is paid.");
-    await shoot(page, "shop-paid");
+    await takeScreenshot(page, "shop-paid");
     await page.getByRole("link", { name: "Back to the shop" }).click();
     await page.getByRole("button", { name: "Buy now" }).waitFor();
   },
@@ -115,9 +115,9 @@ for (const colorScheme of ["light", "dark"] as const) {
     `fits 390 px and is accessible, ${colorScheme}`,
     async ({ page }) => {
       const checkScreen = async (name: string) => {
-        await shoot(page, `shop-${name}-${colorScheme}`);
+        await takeScreenshot(page, `shop-${name}-${colorScheme}`);
         assert.ok(await isNarrow(page), name);
-        assert.deepEqual(await violations(page), [], name);
+        assert.deepEqual(await axeViolations(page), [], name);
       };
       await page.goto(shop.url);
       await checkScreen("product");

@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import type { Page } from "playwright-core";
 import { ownGateway } from "../contract/own-gateway.ts";
 import { desktop, phone } from "../harness/browser.ts";
-import { pageSuite, violations } from "./page-suite.ts";
+import { axeViolations, pageSuite } from "./page-suite.ts";
 
 const { test, inBrowser, site } = pageSuite("docs");
 
@@ -28,7 +28,7 @@ for (const [variant, options] of variants) {
     async ({ page }) => {
       for (const path of "colorScheme" in options ? inDark : kinds) {
         await open(page, path);
-        assert.deepEqual(await violations(page), [], path);
+        assert.deepEqual(await axeViolations(page), [], path);
         const width = Number(await page.evaluate("document.documentElement.scrollWidth"));
         assert.ok(width <= options.viewport.width, `${path}: ${width}`);
       }
@@ -113,7 +113,7 @@ inBrowser(
     await page.keyboard.press("Control+k");
     await page.getByRole("searchbox").fill("zzzzqq");
     await page.getByText("No results.").waitFor();
-    assert.deepEqual(await violations(page), []);
+    assert.deepEqual(await axeViolations(page), []);
     await page.keyboard.press("Escape");
     await page.getByRole("dialog").waitFor({ state: "hidden" });
   },
@@ -170,7 +170,7 @@ inBrowser(
     const answer = section.getByRole("group", { name: "Response", exact: true });
     assert.match((await answer.last().textContent()) ?? "", /"checkout_url": /);
     assert.deepEqual([...new Set(sent)], [new URL(site.stack.gateway).host]);
-    assert.deepEqual(await violations(page), []);
+    assert.deepEqual(await axeViolations(page), []);
     const kept = await page.evaluate("JSON.stringify([{ ...localStorage }, { ...sessionStorage }, document.cookie])");
     assert.ok(!String(kept).includes(site.merchant.apiKey) && (await context.cookies()).length === 0);
     await page.reload();

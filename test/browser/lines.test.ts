@@ -1,7 +1,7 @@
 // Line items and seller on the hosted page, in several scripts, currencies and sizes. Pictures are in test/artifacts.
 import assert from "node:assert/strict";
 import type { BrowserContextOptions, Page } from "playwright-core";
-import { shoot } from "../harness/browser.ts";
+import { takeScreenshot } from "../harness/browser.ts";
 import { cards } from "../harness/pay.ts";
 import { formReady, newOrder, payWith, payWithTestCard, seeScreen } from "./buyer.ts";
 import { pageSuite } from "./page-suite.ts";
@@ -47,7 +47,7 @@ inBrowser("lists the order with discount and total before and after payment", as
     "Apron €15.00",
     "10 % off -€6.49",
   ]);
-  await shoot(receipt, "34-receipt-lines");
+  await takeScreenshot(receipt, "34-receipt-lines");
 });
 
 inBrowser("folds more than four lines, and a keyboard opens them", async ({ page }) => {
@@ -104,7 +104,7 @@ inBrowser.alone("cuts nothing off in any script, on the smallest phone and on a 
       await formReady(page);
       const fold = page.locator(".lines summary");
       if ((await fold.count()) > 0) await fold.click();
-      await shoot(page, `30-lines-${locale}-${variant}`);
+      await takeScreenshot(page, `30-lines-${locale}-${variant}`);
       const width = Number(await page.evaluate("document.documentElement.scrollWidth"));
       assert.ok(width <= (options.viewport?.width ?? 0), `${locale} ${variant}`);
       await close();
@@ -115,7 +115,7 @@ inBrowser.alone("cuts nothing off in any script, on the smallest phone and on a 
   await page.goto(paid.link);
   await payWithTestCard(page, cards.succeeds).catch(() => page.locator("button.pay").click());
   await seeScreen(page, "تم الدفع بنجاح");
-  await shoot(page, "31-lines-paid-ar");
+  await takeScreenshot(page, "31-lines-paid-ar");
   assert.ok(Number(await page.evaluate("document.documentElement.scrollWidth")) <= 320);
   await close();
 });

@@ -1,7 +1,7 @@
 // The oldest supported browsers (docs/checkout-page.md): the build targets their syntax, and these tests remove newer
 // functions in the page and in the processor's frame. Older browsers get an explanation.
 import assert from "node:assert/strict";
-import { shoot } from "../harness/browser.ts";
+import { takeScreenshot } from "../harness/browser.ts";
 import { cards } from "../harness/pay.ts";
 import { formReady, newOrder, seeScreen, typeCard } from "./buyer.ts";
 import { pageSuite } from "./page-suite.ts";
@@ -55,7 +55,7 @@ inBrowser("an unsupported browser gets an explanation and keeps its link", async
   await seeScreen(page, "This browser cannot show the payment");
   await page.getByText("open the link in another one").waitFor();
   assert.equal(page.url(), order.link, "it can be copied from the address bar");
-  await shoot(page, "53-unsupported-browser");
+  await takeScreenshot(page, "53-unsupported-browser");
 });
 
 test.run();

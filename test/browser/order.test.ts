@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import type { Page } from "playwright-core";
 import { contrast } from "../../gateway/web/branding/contrast.ts";
-import { api } from "../harness/api.ts";
+import { apiClient } from "../harness/api.ts";
 import { phone } from "../harness/browser.ts";
 import { eventually } from "../harness/eventually.ts";
 import { freshMerchant, type TestMerchant } from "../harness/merchant.ts";
@@ -144,9 +144,9 @@ inBrowser.alone("applies theme and colours without scripts", async () => {
 });
 
 test("the style sheet accepts only known values and plain colours from its query", async () => {
-  const shell = (await api(site.stack.gateway).get("/c/cs_01jd3v9q6k8m2n4p6r8t0v2x4z")).raw;
+  const shell = (await apiClient(site.stack.gateway).get("/c/cs_01jd3v9q6k8m2n4p6r8t0v2x4z")).raw;
   const [style = ""] = /\/c\/files\/page-\w+\.css/.exec(shell) ?? [];
-  const sheet = async (query: string) => (await api(site.stack.gateway).get(`${style}?${query}`)).expect(200).raw;
+  const sheet = async (query: string) => (await apiClient(site.stack.gateway).get(`${style}?${query}`)).expect(200).raw;
   assert.match(
     await sheet("accent=0a7d4f&theme=dark&button=pill"),
     /--accent:#0a7d4f.*--button-radius:999px.*color-scheme:dark/s,

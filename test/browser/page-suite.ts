@@ -5,7 +5,7 @@ import type { Page } from "playwright-core";
 import type { StackInfo } from "../../deploy/local/stack-file.ts";
 import { type BrowserSuite, browserSuite } from "../harness/browser.ts";
 import { freshMerchant, type TestMerchant } from "../harness/merchant.ts";
-import { stack } from "../harness/stack.ts";
+import { sharedStack } from "../harness/stack.ts";
 import { type Suite, suite } from "../harness/suite.ts";
 import { type Shop, startShop } from "./shop/server.ts";
 
@@ -30,7 +30,7 @@ export function pageSuite(
   const test = suite(name, { timeoutMs: options.timeoutMs ?? 120_000, hookTimeoutMs: 120_000 });
   const site = new Site();
   test.before(async () => {
-    site.stack = await stack();
+    site.stack = await sharedStack();
     site.merchant = await freshMerchant(site.stack);
     if (options.branding) (await site.merchant.api.patch("/v1/merchants/me/branding", options.branding)).expect(200);
     if (options.shop) site.shop = await startShop(site.stack, site.merchant, options.shop);
@@ -42,7 +42,7 @@ export function pageSuite(
 const axe = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
 
 /** Violations that axe finds, without the content of iframes. */
-export async function violations(page: Page): Promise<string[]> {
+export async function axeViolations(page: Page): Promise<string[]> {
   await page.evaluate(axe);
   return await page.evaluate(`axe.run(document, { iframes: false }).then(({ violations }) =>
     violations.map(({ id, nodes }) => id + ": " + nodes.map(({ html }) => html).join(" ")))`);

@@ -2,8 +2,8 @@
 // never looks invalid, and the return URL reveals only the session's status.
 import assert from "node:assert/strict";
 import type { Page } from "playwright-core";
-import { api } from "../harness/api.ts";
-import { shoot } from "../harness/browser.ts";
+import { apiClient } from "../harness/api.ts";
+import { takeScreenshot } from "../harness/browser.ts";
 import { freshMerchant } from "../harness/merchant.ts";
 import { cards } from "../harness/pay.ts";
 import { confirmOrder, fillCard, formReady, newOrder, type Order, payWith, seeScreen } from "./buyer.ts";
@@ -70,7 +70,7 @@ for (const [where, prepare] of [
       await seeScreen(page, "Payment successful");
       await noInvitation(page);
       assert.equal(await returnQuery(page), `?order=7&session_id=${opened.id}&status=completed`);
-      await shoot(page, prepare ? "51-returned-without-storage" : "50-returned-elsewhere");
+      await takeScreenshot(page, prepare ? "51-returned-without-storage" : "50-returned-elsewhere");
       await page.route("https://lemonbooks.example/**", (route) => route.fulfill({ body: "Thank you" }));
       await page.waitForURL(/lemonbooks\.example\/thanks/);
       await page.goBack();
@@ -115,7 +115,9 @@ inBrowser("shows an open session as checking, then open, then paid", async ({ pa
 });
 
 async function returnTo({ id, secret }: Order): Promise<string> {
-  return (await api(site.stack.gateway).get(`/v1/checkout/${id}?secret=${secret}`)).expect(200).text("return_url");
+  return (await apiClient(site.stack.gateway).get(`/v1/checkout/${id}?secret=${secret}`))
+    .expect(200)
+    .text("return_url");
 }
 
 inBrowser("shows a session that ended unpaid, with the return link", async ({ page }) => {
@@ -160,7 +162,7 @@ test("a return token reads only the status and the shop's URLs", async () => {
   const token = new URL(await returnTo(opened)).searchParams.get("return") ?? "";
   assert.match(token, /^[A-Za-z0-9_-]{43}$/);
   const state = (id: string, returnToken: string) =>
-    api(site.stack.gateway).get(`/c/${id}/state?return=${returnToken}`);
+    apiClient(site.stack.gateway).get(`/c/${id}/state?return=${returnToken}`);
   const answer = (await state(opened.id, token)).expect(200);
   assert.deepEqual(JSON.parse(answer.raw), { status: "open", success_url: thanks, cancel_url: cart });
   assert.equal(answer.headers.get("cache-control"), "no-store");
@@ -176,10 +178,10 @@ test("a return token reads only the status and the shop's URLs", async () => {
   const forged = `cs_secret_${opened.id.slice(3)}_${token}`;
   for (const secret of [token, forged]) {
     const path = `/v1/checkout/${opened.id}`;
-    assert.equal((await api(site.stack.gateway).get(`${path}?secret=${secret}`)).status, 404);
-    assert.equal((await api(site.stack.gateway).post(`${path}/confirm?secret=${secret}`)).status, 404);
+    assert.equal((await apiClient(site.stack.gateway).get(`${path}?secret=${secret}`)).status, 404);
+    assert.equal((await apiClient(site.stack.gateway).post(`${path}/confirm?secret=${secret}`)).status, 404);
     const mail = { customer_email: "eve@example.com" };
-    assert.equal((await api(site.stack.gateway).post(`${path}/email?secret=${secret}`, mail)).status, 404);
+    assert.equal((await apiClient(site.stack.gateway).post(`${path}/email?secret=${secret}`, mail)).status, 404);
   }
 });
 

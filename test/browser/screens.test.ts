@@ -4,12 +4,12 @@ import assert from "node:assert/strict";
 import type { Page, Route } from "playwright-core";
 import type { PageTexts } from "../../gateway/web/languages.ts";
 import { languages } from "../../gateway/web/languages.ts";
-import { desktop, phone, shoot } from "../harness/browser.ts";
+import { desktop, phone, takeScreenshot } from "../harness/browser.ts";
 import { freshMerchant, type TestMerchant } from "../harness/merchant.ts";
-import { cards, pay } from "../harness/pay.ts";
+import { cards, payInFrame } from "../harness/pay.ts";
 import { confirmOrder, formReady, newOrder, type Order, seeScreen, typeCard } from "./buyer.ts";
 import { cutOff, seeTwoHalves } from "./layout.ts";
-import { pageSuite, violations } from "./page-suite.ts";
+import { axeViolations, pageSuite } from "./page-suite.ts";
 
 const branding = {
   display_name: "Lemon Books",
@@ -76,8 +76,8 @@ function screen(name: string, reach: (reached: ScreenContext) => Promise<void>, 
       for (const [variant, viewport, colorScheme] of variants) {
         await page.setViewportSize(viewport);
         await page.emulateMedia({ colorScheme, reducedMotion: "reduce" });
-        await shoot(page, `${name.replaceAll(" ", "-")}-${locale}-${variant}`);
-        assert.deepEqual(await violations(page), [], `${locale} ${variant}`);
+        await takeScreenshot(page, `${name.replaceAll(" ", "-")}-${locale}-${variant}`);
+        assert.deepEqual(await axeViolations(page), [], `${locale} ${variant}`);
         assert.deepEqual(await cutOff(page), [], `${locale} ${variant}`);
         if (viewport === desktop) await seeTwoHalves(page, locale);
       }
@@ -155,7 +155,7 @@ screen(
 );
 
 screen("08 already paid", async ({ page, order, texts }) => {
-  await pay(order.answer.text("render.frame_url"));
+  await payInFrame(order.answer.text("render.frame_url"));
   await confirmOrder(site.stack, order);
   await page.goto(order.link);
   await seeScreen(page, texts.alreadyTitle);
@@ -215,7 +215,7 @@ screen("16 form blocked", async ({ page, order, texts }) => {
 });
 
 screen("17 too many declines", async ({ page, order, texts }) => {
-  for (let tries = 0; tries < 9; tries++) await pay(order.answer.text("render.frame_url"), cards.declined);
+  for (let tries = 0; tries < 9; tries++) await payInFrame(order.answer.text("render.frame_url"), cards.declined);
   await page.goto(order.link);
   await payWith(page, cards.declined);
   await seeScreen(page, texts.canceledTitle);
@@ -263,19 +263,19 @@ for (const locale of ["de", "ja", "ar"]) {
     await formReady(page);
     await page.locator("button.pay").click();
     await page.locator(".field-problem:not([hidden])").waitFor();
-    await shoot(page, `21-pay-${locale}`);
-    assert.deepEqual(await violations(page), []);
+    await takeScreenshot(page, `21-pay-${locale}`);
+    assert.deepEqual(await axeViolations(page), []);
     await page.locator("#email").fill("ada@example.com");
     await typeCard(page, cards.declined);
     await page.locator("button.pay").click();
     await page.locator(".notice-error:not([hidden])").waitFor();
-    assert.deepEqual(await violations(page), []);
+    assert.deepEqual(await axeViolations(page), []);
     await typeCard(page, cards.succeeds);
     await page.locator("button.pay").click();
     await page.locator(".message").waitFor();
     await page.locator("dl").first().waitFor();
-    await shoot(page, `22-paid-${locale}`);
-    assert.deepEqual(await violations(page), []);
+    await takeScreenshot(page, `22-paid-${locale}`);
+    assert.deepEqual(await axeViolations(page), []);
     await page.close();
   });
 }

@@ -2,9 +2,9 @@
 import assert from "node:assert/strict";
 import { createHash } from "node:crypto";
 import { membersOf } from "#platform/values/unchecked.ts";
-import { api } from "../harness/api.ts";
+import { apiClient } from "../harness/api.ts";
 import { eventually } from "../harness/eventually.ts";
-import { cards, pay } from "../harness/pay.ts";
+import { cards, payInFrame } from "../harness/pay.ts";
 import { fillCard, newOrder } from "./buyer.ts";
 import { pageSuite } from "./page-suite.ts";
 
@@ -107,7 +107,7 @@ inBrowser("loads a processor's script from the processor and uses its driver", a
   const answers = ["declined", "succeeded"];
   await page.exposeFunction("atProcessor", async () => {
     if (answers.shift() === "declined") return { error: { type: "card_error", decline_code: "insufficient_funds" } };
-    await pay(frameUrl);
+    await payInFrame(frameUrl);
     return { paymentIntent: { status: "succeeded" } };
   });
   await page.goto(`${site.shop.url}/bare`);
@@ -123,7 +123,7 @@ inBrowser("loads a processor's script from the processor and uses its driver", a
 });
 
 inBrowser("loads a pinned version with the manifest's integrity, directly and by the loader", async ({ page }) => {
-  const manifest = (await api(site.stack.gateway).get("/js/manifest.json")).expect(200);
+  const manifest = (await apiClient(site.stack.gateway).get("/js/manifest.json")).expect(200);
   const version = manifest.text("v1");
   const { integrity } = membersOf(membersOf(membersOf(manifest.at("versions"))[version])["checkout.js"]);
   const pinned = await fetch(`${site.stack.gateway}/js/${version}/checkout.js`);

@@ -1,7 +1,7 @@
 // The address bar has no secret, so the page offers to copy the link or to show it as a QR code.
 import assert from "node:assert/strict";
 import { encode } from "uqr";
-import { shoot } from "../harness/browser.ts";
+import { takeScreenshot } from "../harness/browser.ts";
 import { cards } from "../harness/pay.ts";
 import { formReady, newOrder, payWith, seeScreen } from "./buyer.ts";
 import { pageSuite } from "./page-suite.ts";
@@ -39,7 +39,7 @@ inBrowser("draws the link as a QR code without a request, and a keyboard closes 
   await page.keyboard.press("Enter");
   const code = page.getByRole("img", { name: "Continue on another device" });
   await code.waitFor();
-  await shoot(page, "40-other-device");
+  await takeScreenshot(page, "40-other-device");
   const drawn = await page.evaluate(`document.querySelector(".code path").getAttribute("d")`);
   const wanted = encode(order.link, { ecc: "M", border: 0 }).data.flatMap((row, y) =>
     row.flatMap((isDark, x) => (isDark ? [`M${x + 4} ${y + 4}h1v1h-1z`] : [])),

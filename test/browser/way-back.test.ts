@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import type { Page } from "playwright-core";
 import { membersOf } from "#platform/values/unchecked.ts";
-import { cards, pay } from "../harness/pay.ts";
+import { cards, payInFrame } from "../harness/pay.ts";
 import { formReady, newOrder, type Order, payWith, seeScreen } from "./buyer.ts";
 import { pageSuite } from "./page-suite.ts";
 
@@ -60,7 +60,7 @@ inBrowser("an open page shows its link's expiry and keeps the return link after 
 
 inBrowser("explains after the tenth decline why the link was closed", async ({ page }) => {
   const opened = await order();
-  for (let tries = 0; tries < 9; tries++) await pay(opened.answer.text("render.frame_url"), cards.declined);
+  for (let tries = 0; tries < 9; tries++) await payInFrame(opened.answer.text("render.frame_url"), cards.declined);
   await page.goto(opened.link);
   await payWith(page, cards.declined);
   await seeScreen(page, "This payment was canceled");

@@ -4,7 +4,7 @@ import { endAuthorization } from "./authorization-story.ts";
 import { answerDispute } from "./dispute-answers.ts";
 import { keyOf } from "./order-key.ts";
 import { drawPaymentFault, faultShare } from "./payment-faults.ts";
-import { once, untilAnswered } from "./persistent-client.ts";
+import { tryOnce, untilAnswered } from "./persistent-client.ts";
 import type { RefundRequest } from "./seen.ts";
 import { atOnce, isRefusedByOperator, type Paying, recordPaid, type Story } from "./story.ts";
 
@@ -42,7 +42,7 @@ async function refund(story: Story, payment: Paying, index: number): Promise<voi
   const calls = key && random.chance(0.3) ? 2 : 1;
   await atOnce(calls, async () => {
     seen.count();
-    const answer = key ? await untilAnswered(ask, patience, "refunding") : await once(ask);
+    const answer = key ? await untilAnswered(ask, patience, "refunding") : await tryOnce(ask);
     if (answer?.status === 201) request.answers.push(answer);
     else if (answer?.status === 400 && isUnevenDinar(payment, body)) return;
     else if (answer && ![404, 409, 422, 502, 503].includes(answer.status) && !isRefusedByOperator(story, answer))

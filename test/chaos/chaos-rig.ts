@@ -8,7 +8,7 @@ import { withDatabase } from "../../deploy/local/databases.ts";
 import { natsUrl } from "../../deploy/local/nats.ts";
 import { postgresUrl } from "../../deploy/local/postgres.ts";
 import type { Source } from "../../services/services.ts";
-import { api } from "../harness/api.ts";
+import { apiClient } from "../harness/api.ts";
 import { refuseWrites } from "../harness/files/read-only.ts";
 import { drillServer } from "../harness/servers/broker-identities.ts";
 import { processOf } from "../harness/stack.ts";
@@ -88,7 +88,7 @@ export async function startChaosRig(
     return {
       ...rig,
       merchant: keyedApi(front, rig.shops[0]?.key ?? { secret: stack.api_key }),
-      buyer: api(front),
+      buyer: apiClient(front),
       async kill(component) {
         if (pidOf(component) === undefined) return false;
         await (isServer(component) ? servers.kill(component) : rig.running.kill9(nameOf(component)));

@@ -9,12 +9,12 @@ import { optionsOf, seedRange } from "../harness/options.ts";
 import type { ReceivedRequest } from "../harness/receiver.ts";
 import { type ChaosRig, startChaosRig } from "./chaos-rig.ts";
 import { playClock } from "./clock-story.ts";
-import { type Disturbance, faultOf, schedule } from "./disturbance.ts";
+import { type Disturbance, drawSchedule, faultOf } from "./disturbance.ts";
 import { Drawn } from "./drawn.ts";
 import { dumpBooks } from "./dump.ts";
 import { Honesty } from "./honesty.ts";
 import { playStory } from "./play.ts";
-import { misbehave } from "./processor-faults.ts";
+import { switchFaultsOn } from "./processor-faults.ts";
 import { Random } from "./random.ts";
 import { endRun, operationsOf, paymentsOf, printRun, type RunEnd } from "./run-end.ts";
 import type { Run } from "./story.ts";
@@ -70,12 +70,12 @@ const usage = `npm run prove -- chaos [--minutes N] [--seed S] [--clients C] [--
              docs/faults.md that chaos draws. From ${longSeconds / 60} minutes on a row that was never drawn is a difference.`;
 
 /** Runs on a rig of its own kind. */
-export async function chaos(rig: ChaosRig, options: ChaosOptions): Promise<ChaosReport> {
+export async function chaosRun(rig: ChaosRig, options: ChaosOptions): Promise<ChaosReport> {
   const { log, seed, seconds } = options;
   const listedBefore = new Set<string>();
   const run: Run = { rig, drawn: new Drawn(options.only), honesty: new Honesty(), held: 0, listedBefore };
   const firedBefore = rig.fake.fired();
-  const set = await misbehave(rig, seed, run.drawn);
+  const set = await switchFaultsOn(rig, seed, run.drawn);
   const post = new StripePost(rig.running.stack.gateway, rig.shops, run.drawn, seed + 7);
   receiversMisbehave(run, new Random(seed + 1));
   const over = new AbortController();
@@ -126,7 +126,7 @@ async function disturb(
   const away = new Set<string>();
   const pending: Promise<void>[] = [];
   const began = performance.now();
-  for (const one of plan ?? schedule(new Random(seed), seconds * 1_000)) {
+  for (const one of plan ?? drawSchedule(new Random(seed), seconds * 1_000)) {
     const wait = began + one.atMs - performance.now();
     if (wait > 0) await pause(wait, undefined, { ...(signal && { signal }) }).catch(() => {});
     if (signal?.aborted) break;
@@ -203,7 +203,7 @@ export async function runChaos(
   for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"]) process.on(signal, () => interrupted.abort());
   const rig = await startRig();
   try {
-    const report = await chaos(rig, { ...options, log: console.log, signal: interrupted.signal });
+    const report = await chaosRun(rig, { ...options, log: console.log, signal: interrupted.signal });
     for (const difference of report.differences) console.log(`DIFFERENCE ${difference}`);
     console.log(`\n${report.operations} operations on ${report.payments} payments`);
     print(report);

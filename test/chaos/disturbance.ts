@@ -73,7 +73,7 @@ const kindWeights = [
 ] as const;
 
 /** @param lengthMs the last disturbance begins before it. */
-export function schedule(random: Random, lengthMs: number): Disturbance[] {
+export function drawSchedule(random: Random, lengthMs: number): Disturbance[] {
   const planned: Disturbance[] = [];
   for (let atMs = gapMs.min; atMs < lengthMs; atMs += random.int(gapMs.min, gapMs.max)) {
     planned.push(drawDisturbance(random, atMs, random.pick<DisturbanceKind>(kindWeights), planned));

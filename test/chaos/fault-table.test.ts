@@ -5,7 +5,7 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { suite } from "../harness/suite.ts";
 import { clockFaults } from "./clock-story.ts";
-import { faultOf, schedule } from "./disturbance.ts";
+import { drawSchedule, faultOf } from "./disturbance.ts";
 import { Drawn } from "./drawn.ts";
 import { type DrawnBy, type FaultName, type FaultRow, faultTable } from "./fault-table.ts";
 import { operatorFaults } from "./operator-story.ts";
@@ -34,7 +34,7 @@ const driven: Readonly<Record<"both" | "chaos", ReadonlySet<string>>> = {
     ...treatments.flatMap(([name]) => (name ? [name] : [])),
     ...ofTheRun,
   ]),
-  chaos: new Set(schedule(new Random(1), 3_600_000).flatMap((one) => faultOf(one) ?? [])),
+  chaos: new Set(drawSchedule(new Random(1), 3_600_000).flatMap((one) => faultOf(one) ?? [])),
 };
 
 test("every row that a walk or a chaos run draws has a driver, and every driver has a row", () => {

@@ -6,7 +6,7 @@ import { createLog } from "#platform/telemetry/log.ts";
 import { databaseUrlOf } from "../../deploy/local/databases.ts";
 import type { RunningStack } from "../../deploy/local/running-stack.ts";
 import { stackSecrets } from "../../deploy/local/state/secrets.ts";
-import { type Api, api, merchantApi } from "../harness/api.ts";
+import { type Api, apiClient, merchantApi } from "../harness/api.ts";
 import { type Receiver, startReceiver } from "../harness/receiver.ts";
 import { startTestStack, type TestStackOptions } from "../harness/stack.ts";
 import { tempDir } from "../harness/temp-dir.ts";
@@ -101,7 +101,7 @@ export async function startMoneyRig({ processorDatabase, ...options }: MoneyRigO
     running,
     merchantId: stack.merchant_id,
     merchant,
-    buyer: api(stack.gateway),
+    buyer: apiClient(stack.gateway),
     account,
     processor: processorApi(running, simulatorSecretKey, account),
     simulatorSecretKey,
@@ -119,5 +119,5 @@ export async function startMoneyRig({ processorDatabase, ...options }: MoneyRigO
 
 /** The processor's API as one of its accounts, by the stack's own secret: the services keep theirs to themselves. */
 export function processorApi({ stack }: RunningStack, secretKey: string, account: string): Api {
-  return api(stack.processor, { authorization: `Bearer ${secretKey}`, "processor-account": account });
+  return apiClient(stack.processor, { authorization: `Bearer ${secretKey}`, "processor-account": account });
 }

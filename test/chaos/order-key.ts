@@ -2,7 +2,7 @@
 // repeated when all is over, and keys that are older than the services keep them. One request is answered once.
 import { IdempotencyKeys } from "#platform/database/idempotency.ts";
 import { Vault } from "#platform/secrets/vault.ts";
-import { once, untilAnswered } from "./persistent-client.ts";
+import { tryOnce, untilAnswered } from "./persistent-client.ts";
 import type { KeyedAnswer, Story } from "./story.ts";
 
 const orderKeyShare = 0.2;
@@ -29,7 +29,7 @@ export async function repeatAnswered(story: Story): Promise<void> {
   const { random, answered, hasOrderKey } = story;
   const repeated = answered.filter(() => hasOrderKey || random.chance(repeatShare));
   const old = hasOrderKey && answered.length > 1 ? random.pick(answered.map((one) => [one, 1] as const)) : undefined;
-  if (old) await once(() => sweep(story, old));
+  if (old) await tryOnce(() => sweep(story, old));
   for (const one of repeated) if (one !== old) await repeat(story, one);
 }
 

@@ -1,6 +1,6 @@
 // An account of the simulator that fails with every call for a while, so that its circuit opens and, where the merchant
 // allows it, new sessions go to the other account.
-import { once } from "./persistent-client.ts";
+import { tryOnce } from "./persistent-client.ts";
 import type { Random } from "./random.ts";
 import type { Run } from "./story.ts";
 
@@ -14,6 +14,6 @@ export async function playOutage({ rig, drawn }: Run, random: Random): Promise<v
   if (!simulator || !drawn.may(outageFault)) return;
   const { account, api } = simulator;
   const count = random.int(callsFailed.min, callsFailed.max);
-  const set = await once(() => api.put("/test/faults", { target: "api.*", kind: "edge_error", account, count }));
+  const set = await tryOnce(() => api.put("/test/faults", { target: "api.*", kind: "edge_error", account, count }));
   if (set?.status === 201) drawn.count(outageFault);
 }

@@ -1,7 +1,7 @@
 // The page where a buyer pays: where it is, and its end before its session's, also in the moment of paying, after which
 // the link leads to another one.
 import type { Answer } from "../harness/api.ts";
-import { once, untilAnswered } from "./persistent-client.ts";
+import { tryOnce, untilAnswered } from "./persistent-client.ts";
 import { simulatorTill } from "./simulator-till.ts";
 import { type Paying, recordPaid, type Story } from "./story.ts";
 
@@ -19,7 +19,7 @@ export async function endPage(story: Story, payment: Paying): Promise<boolean> {
   // A payment with another fault is left alone.
   if (!simulator || payment.resolvePath === "" || payment.mishaps.size > 0) return false;
   const paying = random.chance(0.5) ? payment.till.attempt(story, payment) : undefined;
-  const ended = await once(() => simulator.api.post(`/test/intents/${payment.intentId}/end-page`, {}));
+  const ended = await tryOnce(() => simulator.api.post(`/test/intents/${payment.intentId}/end-page`, {}));
   if (await paying) recordPaid(story, payment, "processor");
   if (ended?.status !== 200) return false;
   const { limitMs, pauseMs } = patience;

@@ -5,7 +5,7 @@ import type { Answer } from "../harness/api.ts";
 import type { WalkFault } from "./fault-table.ts";
 import { changeFees } from "./operator-story.ts";
 import { endPage } from "./page-story.ts";
-import { once } from "./persistent-client.ts";
+import { tryOnce } from "./persistent-client.ts";
 import type { SeenPayment } from "./seen.ts";
 import type { Paying, Story } from "./story.ts";
 
@@ -55,7 +55,7 @@ export const paymentFaults = {
   "second refund": async ({ shop }, payment) => {
     for (const ref of refundRefs(payment)) {
       const path = `/test/refunds/${ref}/duplicate`;
-      if (isThere(await once(async () => await shop.simulator?.api.post(path, { amount: 1 })))) return true;
+      if (isThere(await tryOnce(async () => await shop.simulator?.api.post(path, { amount: 1 })))) return true;
     }
     return false;
   },
@@ -82,7 +82,7 @@ type PaymentFault = keyof typeof paymentFaults;
 async function hold({ run, shop }: Story, { paymentId }: Paying, only: { readonly count?: number }): Promise<boolean> {
   if (run.held >= heldMax) return false;
   const fault = { target: "webhooks", kind: "hold", reference: paymentId, ...only };
-  const isHeld = isThere(await once(async () => await shop.simulator?.api.put("/test/faults", fault)));
+  const isHeld = isThere(await tryOnce(async () => await shop.simulator?.api.put("/test/faults", fault)));
   if (isHeld) run.held += 1;
   return isHeld;
 }
@@ -106,7 +106,7 @@ async function payAgain(story: Story, payment: Paying): Promise<boolean> {
   if (!simulator || !payment.isHeld || payment.connector !== "simulator") return false;
   await hold(story, payment, { count: 1 });
   if (!(await till.capture(payment, payment.amount)) || !(await till.returnDebit(payment))) return false;
-  const events = await once(() => simulator.api.get(`/test/events?intent=${intentId}`));
+  const events = await tryOnce(() => simulator.api.get(`/test/events?intent=${intentId}`));
   for (let tries = 0; tries < 3; tries++) {
     seen.count();
     await till.attempt(story, payment);
@@ -114,10 +114,10 @@ async function payAgain(story: Story, payment: Paying): Promise<boolean> {
   const isKnown = (answer: Answer | undefined) =>
     answer?.at("status") === "succeeded" && answer.at("captured_at") === undefined;
   const read = () => shop.api.get(`/v1/payments/${paymentId}`);
-  for (let tries = 0; tries < readsMax && !isKnown(await once(read)); tries++) await pause(patience.pauseMs);
+  for (let tries = 0; tries < readsMax && !isKnown(await tryOnce(read)); tries++) await pause(patience.pauseMs);
   const captured = (events?.list("data") ?? []).find((one) => (one as { type?: string }).type === "intent.succeeded");
   const { id } = (captured ?? {}) as { id?: string };
-  if (id) await once(() => simulator.api.post(`/test/events/${id}/resend`, {}));
+  if (id) await tryOnce(() => simulator.api.post(`/test/events/${id}/resend`, {}));
   if (random.chance(0.5)) await till.capture(payment, payment.amount);
   return true;
 }
@@ -168,7 +168,7 @@ export async function drawPageEnd(story: Story, payment: Paying): Promise<void> 
 }
 
 /** "Never" of a webhook: it is held until the run has ended. */
-export async function withhold(story: Story, payment: Paying): Promise<void> {
+export async function holdEvents(story: Story, payment: Paying): Promise<void> {
   await applyPaymentFault(story, payment, "events held");
 }
 
@@ -195,11 +195,13 @@ async function inOtherCurrency({ run }: Story, { intentId, currency }: Paying): 
   const changed = `update intents set currency = $2, version = version + 1
     where id = $1 and status = 'requires_payment_method' returning id`;
   const other = currency === "EUR" ? "USD" : "EUR";
-  return (await once(() => run.rig.books.simulator.rows(changed, [intentId, other])))?.length === 1;
+  return (await tryOnce(() => run.rig.books.simulator.rows(changed, [intentId, other])))?.length === 1;
 }
 
 async function atSimulator({ shop }: Story, { intentId }: Paying, action: string, body: object): Promise<boolean> {
-  return isThere(await once(async () => await shop.simulator?.api.post(`/test/intents/${intentId}/${action}`, body)));
+  return isThere(
+    await tryOnce(async () => await shop.simulator?.api.post(`/test/intents/${intentId}/${action}`, body)),
+  );
 }
 
 /** Refunds that the processor reported. */

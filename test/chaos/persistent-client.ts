@@ -26,7 +26,7 @@ export async function untilAnswered(
   const end = performance.now() + patience.limitMs;
   let last = "no answer";
   do {
-    const answer = await once(ask);
+    const answer = await tryOnce(ask);
     if (answer) last = String(answer);
     if (answer && !again.has(answer.status)) return answer;
     await pause(patience.pauseMs);
@@ -36,6 +36,6 @@ export async function untilAnswered(
 }
 
 /** One try; undefined when no answer came. */
-export async function once<T>(ask: () => Promise<T>): Promise<T | undefined> {
+export async function tryOnce<T>(ask: () => Promise<T>): Promise<T | undefined> {
   return await ask().catch(() => undefined);
 }

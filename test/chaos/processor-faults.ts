@@ -53,7 +53,7 @@ export const switches = {
 type FaultSwitches = Map<string, FaultName>;
 
 /** Switches on what the run draws. */
-export async function misbehave(
+export async function switchFaultsOn(
   { processor, fake, shops }: WideRig,
   seed: number,
   drawn: Drawn,

@@ -2,7 +2,7 @@
 // continue. Repeated and conflicting actions take effect once.
 import { OperatorService, Resolution, type Suspense, SuspenseAction } from "#proto/payments/v1/operator_pb.ts";
 import type { WalkFault } from "./fault-table.ts";
-import { once } from "./persistent-client.ts";
+import { tryOnce } from "./persistent-client.ts";
 import type { Story } from "./story.ts";
 
 /** @returns false: there is nothing in this merchant's list */
@@ -34,10 +34,10 @@ export const queueFaults = {
     if (!parked) return false;
     const service = run.rig.operators.payments.client(OperatorService);
     const { id: operationId } = parked;
-    const retry = () => once(() => service.retryOperation({ operationId, operator, note: "asked again" }));
+    const retry = () => tryOnce(() => service.retryOperation({ operationId, operator, note: "asked again" }));
     const connectorRef = await madeThere(story, parked);
     const input = { operationId, operator, resolution: Resolution.HAPPENED, proof: "the processor's dashboard" };
-    const resolve = () => once(() => service.resolveOperation({ ...input, connectorRef: connectorRef ?? "" }));
+    const resolve = () => tryOnce(() => service.resolveOperation({ ...input, connectorRef: connectorRef ?? "" }));
     const acts = connectorRef === undefined ? [retry, retry] : [resolve, retry, resolve];
     await Promise.all(acts.slice(random.int(0, 1)).map((act) => act()));
     // An operation that is still parked goes on.
@@ -50,7 +50,7 @@ async function resolve({ run, random, seen }: Story, { id: suspenseId, actions }
   seen.count();
   const action = random.pick(actions.map((one) => [one, one === SuspenseAction.CLOSE ? 1 : 3] as const));
   const input = { suspenseId, action, operator, note: "from the list" };
-  await once(() => run.rig.operators.payments.client(OperatorService).resolveSuspense(input));
+  await tryOnce(() => run.rig.operators.payments.client(OperatorService).resolveSuspense(input));
 }
 
 /** The object in the simulator's dashboard with our reference; undefined: none yet. */

@@ -1,7 +1,7 @@
 // A merchant's shop around a restore: buyers who buy, refunds, keys and endpoints that change. Every order remembers
 // the keys that its requests had, so that the merchant can repeat them afterwards, and what was answered.
 import { type Answer, type Api, merchantApi } from "../harness/api.ts";
-import { cards, cardToken, pay } from "../harness/pay.ts";
+import { cards, cardToken, payInFrame } from "../harness/pay.ts";
 import { Random } from "./random.ts";
 import type { RestoreRig } from "./restore-rig.ts";
 
@@ -92,8 +92,8 @@ async function buy(shop: Shop, random: Random, name: string): Promise<void> {
   const bought: Order = { request, paymentId: `pay_${request.id.slice("cs_".length)}`, isPaid: false, refunds: [] };
   orders.push(bought);
   if (random.chance(openShare)) return;
-  if (random.chance(0.1)) await pay(made.text("render.frame_url"), cards.declined);
-  await pay(made.text("render.frame_url"));
+  if (random.chance(0.1)) await payInFrame(made.text("render.frame_url"), cards.declined);
+  await payInFrame(made.text("render.frame_url"));
   const confirm = `/v1/checkout/${request.id}/confirm?secret=${encodeURIComponent(made.text("session_secret"))}`;
   await untilAnswered(rig.buyer, confirm, undefined, "", 200);
   bought.isPaid = true;

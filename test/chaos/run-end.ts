@@ -3,7 +3,7 @@
 // counted.
 import type { StripeFault } from "../harness/stripe/stripe-faults.ts";
 import { finalDifferences } from "./money-checks.ts";
-import { countFired, type misbehave } from "./processor-faults.ts";
+import { countFired, type switchFaultsOn } from "./processor-faults.ts";
 import type { Run } from "./story.ts";
 import type { StripePost } from "./stripe-post.ts";
 import { calmStripe } from "./stripe-switches.ts";
@@ -21,7 +21,7 @@ export interface RunEnd {
 export interface Ending {
   readonly run: Run;
   readonly post: StripePost;
-  readonly set: Awaited<ReturnType<typeof misbehave>>;
+  readonly set: Awaited<ReturnType<typeof switchFaultsOn>>;
   /** Of the stand-in's faults, when the run began. */
   readonly firedBefore: ReadonlyMap<StripeFault, number>;
   /** How long the services get to bring everything in doubt to its end, milliseconds. */

@@ -5,7 +5,7 @@ import type { Answer } from "../harness/api.ts";
 import { playAfterwards } from "./afterwards.ts";
 import { keyOf } from "./order-key.ts";
 import { paymentPageOf } from "./page-story.ts";
-import { beforeFeesChange, drawOtherAmount, drawPageEnd, withhold } from "./payment-faults.ts";
+import { beforeFeesChange, drawOtherAmount, drawPageEnd, holdEvents } from "./payment-faults.ts";
 import { untilAnswered } from "./persistent-client.ts";
 import { simulatorTill } from "./simulator-till.ts";
 import {
@@ -43,7 +43,7 @@ export async function playSession(story: Story): Promise<void> {
   if (!created) return;
   const { payment } = created;
   const { random } = story;
-  if (random.chance(heldShare)) await withhold(story, payment);
+  if (random.chance(heldShare)) await holdEvents(story, payment);
   const isFirst = story.run.drawn.awaits("amounts that differ");
   if (random.chance(isFirst ? otherAmountShare.first : otherAmountShare.later)) await drawOtherAmount(story, payment);
   const confirm = confirmer(story, payment);

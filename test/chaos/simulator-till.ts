@@ -1,6 +1,6 @@
 // The buyer at the simulator's card form, and its dashboard, as a story plays them.
-import { answerChallenge, cards, pay } from "../harness/pay.ts";
-import { once } from "./persistent-client.ts";
+import { answerChallenge, cards, payInFrame } from "../harness/pay.ts";
+import { tryOnce } from "./persistent-client.ts";
 import type { Shop } from "./shop.ts";
 import type { Story, Till } from "./story.ts";
 
@@ -27,16 +27,16 @@ export const cardWeights = [
 /** @param page the form's address with the intent's secret as its fragment; empty: the buyer is absent */
 export function simulatorTill({ simulator }: Shop, page: string): Till {
   const post = async (path: string, body: unknown) =>
-    await once(async () => (await simulator?.api.post(path, body)) ?? missing());
+    await tryOnce(async () => (await simulator?.api.post(path, body)) ?? missing());
   return {
     async attempt({ random, seen }: Story) {
       if (page === "") return false;
-      const paid = await once(() => pay(page, random.pick(cardWeights)));
+      const paid = await tryOnce(() => payInFrame(page, random.pick(cardWeights)));
       const challenge = paid?.at("challenge_url");
       if (typeof challenge !== "string" || random.chance(0.1)) return paid?.at("status") === "succeeded";
       seen.count();
       const outcome = random.chance(0.8) ? "pass" : "fail";
-      const answered = await once(() => answerChallenge(challenge, outcome));
+      const answered = await tryOnce(() => answerChallenge(challenge, outcome));
       return answered?.at("status") === "succeeded";
     },
     async refund({ intentId }, amount, isPending) {
@@ -68,7 +68,7 @@ export function simulatorTill({ simulator }: Shop, page: string): Till {
     async rename({ run }, { intentId }, reference) {
       const renamed = `update intents set reference = $2, version = version + 1
         where id = $1 and status in ('succeeded', 'requires_capture') returning id`;
-      const rows = await once(() => run.rig.books.simulator.rows(renamed, [intentId, reference]));
+      const rows = await tryOnce(() => run.rig.books.simulator.rows(renamed, [intentId, reference]));
       return rows?.length === 1;
     },
     async lapse({ intentId }) {

@@ -4,7 +4,7 @@ import type { Answer } from "../harness/api.ts";
 import type { Drawn } from "./drawn.ts";
 import type { FaultName } from "./fault-table.ts";
 import type { Honesty } from "./honesty.ts";
-import { once, type Patience, untilAnswered } from "./persistent-client.ts";
+import { type Patience, tryOnce, untilAnswered } from "./persistent-client.ts";
 import type { Random } from "./random.ts";
 import type { Seen, SeenPayment } from "./seen.ts";
 import type { Shop } from "./shop.ts";
@@ -175,7 +175,7 @@ export async function askUnderKey(story: Story, request: KeyedRequest): Promise<
   const { random, seen, name, patience } = story;
   const { what, ask, hasKey, doubled, good, refusals } = request;
   const calls = hasKey && random.chance(doubled) ? 2 : 1;
-  const send = () => (hasKey ? untilAnswered(ask, patience, what) : once(ask));
+  const send = () => (hasKey ? untilAnswered(ask, patience, what) : tryOnce(ask));
   seen.count();
   const answers = await Promise.all(Array.from({ length: calls }, send));
   for (const one of answers) {

@@ -1,12 +1,12 @@
 // Stripe's webhooks: what happens at the accounts of the fake is sent to the gateway, signed, until it is taken; late,
 // doubled, in another order, its first try lost, or not at all, by the seed.
 import { setTimeout as pause } from "node:timers/promises";
-import { api } from "../harness/api.ts";
+import { apiClient } from "../harness/api.ts";
 import { signEvent } from "../harness/stripe/fake-stripe.ts";
 import type { Json } from "../harness/stripe/stripe-records.ts";
 import type { Drawn } from "./drawn.ts";
 import type { FaultName } from "./fault-table.ts";
-import { once } from "./persistent-client.ts";
+import { tryOnce } from "./persistent-client.ts";
 import { Random } from "./random.ts";
 import type { Shop, StripeShop } from "./shop.ts";
 
@@ -115,7 +115,7 @@ export class StripePost {
       // Each attempt is signed with the present secret.
       const { body, header } = signEvent(event, stripe.webhookSecret);
       const path = `/processors/stripe/${stripe.account.id}`;
-      const answer = await once(() => api(this.#url).post(path, body, { "stripe-signature": header }));
+      const answer = await tryOnce(() => apiClient(this.#url).post(path, body, { "stripe-signature": header }));
       if (answer?.status === 200) return;
       state.last = String(answer ?? "no answer");
       await pause(againAfter);

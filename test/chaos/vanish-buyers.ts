@@ -2,9 +2,9 @@
 // remembers its payments. Also checks that events leave the services and reach the merchant.
 import { Database } from "#platform/database/database.ts";
 import { createLog } from "#platform/telemetry/log.ts";
-import { api } from "../harness/api.ts";
+import { apiClient } from "../harness/api.ts";
 import { eventually } from "../harness/eventually.ts";
-import { pay } from "../harness/pay.ts";
+import { payInFrame } from "../harness/pay.ts";
 import { untilAnswered } from "./restore-traffic.ts";
 import type { VanishRig } from "./vanish-rig.ts";
 
@@ -89,10 +89,10 @@ async function buy(rig: VanishRig, key: string, isWanted: () => boolean): Promis
   const { gateway } = rig.running.stack;
   const made = await untilAnswered(rig.merchant, "/v1/checkout-sessions", { amount: 1_000, currency: "EUR" }, key, 201);
   if (!isWanted()) return undefined;
-  await eventually("the buyer to pay", async () => (await pay(made.text("render.frame_url"))).status === 200, {
+  await eventually("the buyer to pay", async () => (await payInFrame(made.text("render.frame_url"))).status === 200, {
     limitMs: moreMsMax,
     everyMs: 200,
   });
   const path = `/v1/checkout/${made.text("id")}/confirm?secret=${encodeURIComponent(made.text("session_secret"))}`;
-  return (await untilAnswered(api(gateway), path, undefined, "", 200)).text("payment_id");
+  return (await untilAnswered(apiClient(gateway), path, undefined, "", 200)).text("payment_id");
 }

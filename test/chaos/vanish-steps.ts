@@ -54,7 +54,7 @@ export interface Recovery {
 }
 
 /** Lets a step's connections vanish and waits until everything goes on. */
-export async function vanish(rig: VanishRig, buyers: Buyers, step: Step): Promise<Recovery> {
+export async function runVanishStep(rig: VanishRig, buyers: Buyers, step: Step): Promise<Recovery> {
   await buyers.more(warmUpPurchases);
   const began = performance.now();
   const connections = rig.vanish(step.gone);

@@ -5,7 +5,7 @@
 import { printHelpIfRequested, readOptions } from "../../deploy/local/options.ts";
 import { startBuyers } from "./vanish-buyers.ts";
 import { startVanishRig } from "./vanish-rig.ts";
-import { checkAfterwards, type Recovery, type Step, steps, vanish } from "./vanish-steps.ts";
+import { checkAfterwards, type Recovery, runVanishStep, type Step, steps } from "./vanish-steps.ts";
 
 /** Longest until everything goes on. */
 const secondsMax = 30;
@@ -29,7 +29,7 @@ async function runCommand(): Promise<boolean> {
   try {
     console.log(`${"dropped".padEnd(22)} connections  bought  delivered  published`);
     for (const step of chosen) {
-      const recovery = await vanish(rig, buyers, step);
+      const recovery = await runVanishStep(rig, buyers, step);
       isLate ||=
         Math.max(recovery.boughtSeconds, recovery.deliveredSeconds, ...recovery.publishedSeconds.values()) > secondsMax;
       console.log(lineOf(step, recovery));

@@ -10,7 +10,7 @@ import { Honesty } from "./honesty.ts";
 import { startMoneyRig } from "./money-rig.ts";
 import { ourPayments } from "./money-truth.ts";
 import { playStory } from "./play.ts";
-import { misbehave } from "./processor-faults.ts";
+import { switchFaultsOn } from "./processor-faults.ts";
 import { endRun, operationsOf, paymentsOf, printRun, type RunEnd } from "./run-end.ts";
 import type { Run } from "./story.ts";
 import { StripePost } from "./stripe-post.ts";
@@ -61,7 +61,7 @@ export async function startWalkRig(operations: number): Promise<WideRig> {
 }
 
 /** Walks on a rig that is running. */
-export async function walk(rig: WideRig, options: WalkOptions): Promise<WalkReport> {
+export async function runWalk(rig: WideRig, options: WalkOptions): Promise<WalkReport> {
   const { seed, operations, log } = options;
   const listedBefore = await inOperatorsList(rig);
   const run: Run = { rig, drawn: new Drawn(options.only), honesty: new Honesty(), held: 0, listedBefore };
@@ -70,7 +70,7 @@ export async function walk(rig: WideRig, options: WalkOptions): Promise<WalkRepo
     shop.seen.restart((await ourPayments(viewOf(rig, shop))).size);
   }
   const firedBefore = rig.fake.fired();
-  const set = await misbehave(rig, seed, run.drawn);
+  const set = await switchFaultsOn(rig, seed, run.drawn);
   const post = new StripePost(rig.running.stack.gateway, rig.shops, run.drawn, seed + 7);
   let stories = 0;
   let nextProgress = progressEvery;
@@ -117,7 +117,7 @@ async function runCommand(): Promise<void> {
   console.log(`walk of ${operations} operations, seed ${seed}`);
   const rig = await startWalkRig(operations);
   try {
-    const report = await walk(rig, { operations, seed, only, log: console.log });
+    const report = await runWalk(rig, { operations, seed, only, log: console.log });
     for (const difference of report.differences) console.log(`DIFFERENCE ${difference}`);
     const seconds = ((performance.now() - began) / 1_000).toFixed(1);
     console.log(

@@ -66,8 +66,8 @@ export function connectorContract(name: string, start: () => Promise<ConnectorRi
   });
   /** Numbers of ends reported for the intent and for its page, and other facts. */
   const endsOf = (report: IntentReport) => {
-    const others = kinds(report).filter((kind) => kind !== "intent_canceled");
-    const canceled = kinds(report).length - others.length;
+    const others = factKinds(report).filter((kind) => kind !== "intent_canceled");
+    const canceled = factKinds(report).length - others.length;
     return [canceled + (report.pageEndedAt === undefined ? 0 : 1), others];
   };
   const refundOf = (report: IntentReport, amount: bigint): RefundOrder => ({
@@ -123,10 +123,10 @@ export function connectorContract(name: string, start: () => Promise<ConnectorRi
   test("a declined attempt and the paid one after it are reported in order, in the contract's terms", async () => {
     const made = await created();
     await rig.pay(made, "declined");
-    assert.deepEqual(kinds(await retrieved(made)), ["attempt_failed"]);
+    assert.deepEqual(factKinds(await retrieved(made)), ["attempt_failed"]);
     await rig.pay(made, "paid");
     const report = await retrieved(made);
-    assert.deepEqual(kinds(report), ["attempt_failed", "attempt_succeeded"]);
+    assert.deepEqual(factKinds(report), ["attempt_failed", "attempt_succeeded"]);
     const [failed, succeeded] = report.facts;
     assert.ok(failed?.kind === "attempt_failed");
     assert.notEqual(failureCodeOf(rig.connector.failureNames, failed.code), "unknown", failed.code);
@@ -170,7 +170,7 @@ export function connectorContract(name: string, start: () => Promise<ConnectorRi
     if (!connector.capturesLater) return;
     for (const surface of connector.surfaces) {
       const held = await authorized({ surface });
-      assert.deepEqual([kinds(held), held.captureMethod], [["attempt_succeeded"], "manual"]);
+      assert.deepEqual([factKinds(held), held.captureMethod], [["attempt_succeeded"], "manual"]);
       const [fact] = held.facts;
       assert.ok(fact?.kind === "attempt_succeeded");
       assert.deepEqual([fact.capturedAmount, fact.capturedAt], [0n, undefined]);
@@ -178,7 +178,10 @@ export function connectorContract(name: string, start: () => Promise<ConnectorRi
       const same = key();
       const first = valueIn(await connector.captureIntent(account, captureOf(held, 1_050n), same));
       const again = valueIn(await connector.captureIntent(account, captureOf(held, 1_050n), same));
-      assert.deepEqual([capturedOf(first), capturedOf(again), kinds(first)], [1_050n, 1_050n, ["attempt_succeeded"]]);
+      assert.deepEqual(
+        [capturedOf(first), capturedOf(again), factKinds(first)],
+        [1_050n, 1_050n, ["attempt_succeeded"]],
+      );
       const twice = await connector.captureIntent(account, captureOf(held, 1_050n), key());
       assert.equal(twice.kind === "declined" && twice.code, "not_capturable", surface);
       const late = await connector.cancelIntent(account, held.ref, "release");
@@ -220,7 +223,7 @@ export function connectorContract(name: string, start: () => Promise<ConnectorRi
       const nowhere = await connector.cancelIntent(account, `${held.ref}0`, "keep");
       assert.equal(nowhere.kind, "declined", surface);
       const released = valueIn(await connector.cancelIntent(account, held.ref, "release"));
-      assert.deepEqual([kinds(released), capturedOf(released)], [["attempt_succeeded", "intent_canceled"], 0n]);
+      assert.deepEqual([factKinds(released), capturedOf(released)], [["attempt_succeeded", "intent_canceled"], 0n]);
       const end = released.facts.at(-1);
       assert.ok(end?.kind === "intent_canceled" && !end.isExpired);
       const late = await connector.captureIntent(account, captureOf(held, 1n), key());
@@ -236,7 +239,7 @@ export function connectorContract(name: string, start: () => Promise<ConnectorRi
       const held = await authorized({ surface });
       await rig.lapse(held);
       const lapsed = valueIn(await rig.connector.retrieveIntent(rig.account, held.ref));
-      assert.deepEqual([kinds(lapsed), lapsed.refunds], [["attempt_succeeded", "intent_canceled"], []]);
+      assert.deepEqual([factKinds(lapsed), lapsed.refunds], [["attempt_succeeded", "intent_canceled"], []]);
       const end = lapsed.facts.at(-1);
       assert.ok(end?.kind === "intent_canceled" && end.isExpired, surface);
     }
@@ -262,7 +265,7 @@ export function connectorContract(name: string, start: () => Promise<ConnectorRi
     const { surface: _surface, returnUrl: _returnUrl, ...wanted } = order({ captureMethod: "manual" });
     const paymentMethod = (await rig.tokens()).good;
     const held = valueIn(await rig.connector.payIntent(rig.account, { ...wanted, paymentMethod }, key()));
-    assert.deepEqual([kinds(held), capturedOf(held)], [["attempt_succeeded"], 0n]);
+    assert.deepEqual([factKinds(held), capturedOf(held)], [["attempt_succeeded"], 0n]);
   });
 
   test("a capture without an answer is unknown, and a read of the intent has its outcome", async () => {
@@ -297,10 +300,14 @@ export function connectorContract(name: string, start: () => Promise<ConnectorRi
     const { surface: _surface, returnUrl: _returnUrl, ...wanted } = order();
     const pay = (paymentMethod: string, reference = newId("payment") as string) =>
       rig.connector.payIntent(rig.account, { ...wanted, reference, paymentMethod }, key());
-    assert.deepEqual(kinds(valueIn(await pay(tokens.good, wanted.reference))), ["attempt_succeeded"]);
+    assert.deepEqual(factKinds(valueIn(await pay(tokens.good, wanted.reference))), ["attempt_succeeded"]);
     for (const surface of rig.connector.surfaces) {
       const found = valueIn(await rig.connector.findIntent(rig.account, { reference: wanted.reference, surface }));
-      assert.deepEqual(kinds(found.report), ["attempt_succeeded"], `found, whatever surface buyers get: ${surface}`);
+      assert.deepEqual(
+        factKinds(found.report),
+        ["attempt_succeeded"],
+        `found, whatever surface buyers get: ${surface}`,
+      );
     }
     assert.equal(valueIn(await pay(tokens.declined)).facts[0]?.kind, "attempt_failed");
     const unknown = await pay(tokens.unknown);
@@ -445,7 +452,7 @@ export function valueIn<T>(answer: ProcessorAnswer<T>): T {
   throw new Error(`${answer.kind}: ${answer.kind === "declined" ? answer.message : String(answer.cause)}`);
 }
 
-export function kinds(report: IntentReport): string[] {
+export function factKinds(report: IntentReport): string[] {
   return report.facts.map((fact) => fact.kind);
 }
 

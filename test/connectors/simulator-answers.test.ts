@@ -5,7 +5,7 @@ import type { IntentOrder, RefundOrder } from "../../services/payments/connector
 import { eventually } from "../harness/eventually.ts";
 import { cards } from "../harness/pay.ts";
 import { suite } from "../harness/suite.ts";
-import { kinds, valueIn } from "./contract.ts";
+import { factKinds, valueIn } from "./contract.ts";
 import { startSimulatorRig } from "./simulator-rig.ts";
 
 const test = suite("simulator connector: answers", { timeoutMs: 20_000 });
@@ -93,7 +93,7 @@ test("a returned debit is reported as a failed attempt and a captured amount of 
   const since = new Date();
   await it.rig.call("POST", `/test/intents/${id}/return`);
   const report = valueIn(await it.connector.retrieveIntent(it.account, id));
-  assert.deepEqual(kinds(report), ["attempt_failed"]);
+  assert.deepEqual(factKinds(report), ["attempt_failed"]);
   const [fact] = report.facts;
   assert.ok(fact?.kind === "attempt_failed");
   assert.deepEqual([fact.attempt.ref, fact.code], [attempts[0]?.id, "debit_returned"]);
@@ -115,7 +115,7 @@ test("a lost webhook's event is in the list with its whole report", async () => 
   const page = valueIn(answer);
   const reported = page.events.filter(({ report }) => report?.ref === id);
   assert.deepEqual(
-    reported.map(({ type, report }) => [type, report && kinds(report)]),
+    reported.map(({ type, report }) => [type, report && factKinds(report)]),
     [
       ["intent.attempt_failed", ["attempt_failed"]],
       ["intent.succeeded", ["attempt_failed", "attempt_succeeded"]],

@@ -2,7 +2,7 @@
 import { createHmac } from "node:crypto";
 import type { CreatedIntent } from "../../services/payments/connectors/connector.ts";
 import { webhookSecret } from "../flows/simulator/service.ts";
-import { cards, pay } from "../harness/pay.ts";
+import { cards, payInFrame } from "../harness/pay.ts";
 import { type ConnectorRig, connectorContract } from "./contract.ts";
 import { startSimulatorRig } from "./simulator-rig.ts";
 
@@ -13,7 +13,7 @@ connectorContract("simulator", async (): Promise<ConnectorRig> => {
     unreachable,
     account,
     pay: async ({ mount }: CreatedIntent, outcome) => {
-      await pay(mount.frameUrl || mount.redirectUrl, outcome === "paid" ? cards.succeeds : cards.declined);
+      await payInFrame(mount.frameUrl || mount.redirectUrl, outcome === "paid" ? cards.succeeds : cards.declined);
     },
     tokens: async () => ({
       good: await token(cards.succeeds),

@@ -6,7 +6,7 @@ import { Environment } from "#proto/merchant/v1/merchant_pb.ts";
 import type { ProcessorAnswer } from "../../services/payments/connectors/connector.ts";
 import { type StripeFault, stripeFaults } from "../harness/stripe/stripe-faults.ts";
 import { suite } from "../harness/suite.ts";
-import { kinds, valueIn } from "./contract.ts";
+import { factKinds, valueIn } from "./contract.ts";
 import { credentials, type StripeRig, StripeShop, startStripeRig } from "./stripe-rig.ts";
 
 const test = suite("Stripe", { timeoutMs: 20_000 });
@@ -92,11 +92,11 @@ test("a currency that Stripe does not support is declined", async () => {
 test("an asynchronous payment is processing until it is decided, and cannot be canceled meanwhile", async () => {
   const { report } = await created();
   rig.stripe.pay(report.ref, "pm_card_asynchronous");
-  assert.deepEqual(kinds(await read(report.ref)), ["processing_started"]);
+  assert.deepEqual(factKinds(await read(report.ref)), ["processing_started"]);
   const canceled = await rig.connector.cancelIntent(rig.account, report.ref, "release");
   assert.equal(canceled.kind === "declined" && canceled.code, "not_cancelable");
   rig.stripe.decide(report.ref, "pass");
-  assert.deepEqual(kinds(await read(report.ref)), ["attempt_succeeded"]);
+  assert.deepEqual(factKinds(await read(report.ref)), ["attempt_succeeded"]);
 });
 
 test("refunds: pending ones, ones that fail later, the dashboard's, and more than fit a page", async () => {
@@ -119,9 +119,9 @@ test("Stripe's own page: declined, paid, reported by its intent's events, refund
   assert.match(report.ref, /^cs_test_/);
   assert.equal((await refund(report, 100n)).kind, "declined", "unpaid");
   const { id } = rig.stripe.payOnPage(report.ref, "pm_card_chargeDeclined");
-  assert.deepEqual(kinds(await read(report.ref)), ["attempt_failed"]);
+  assert.deepEqual(factKinds(await read(report.ref)), ["attempt_failed"]);
   rig.stripe.payOnPage(report.ref);
-  assert.deepEqual(kinds(await read(report.ref)), ["attempt_failed", "attempt_succeeded"]);
+  assert.deepEqual(factKinds(await read(report.ref)), ["attempt_failed", "attempt_succeeded"]);
   const byIntent = await read(id);
   assert.deepEqual([byIntent.ref, byIntent.reference], [report.ref, report.reference]);
   // An account that offers pages may have a page behind any of its intents.
@@ -136,7 +136,7 @@ test("Stripe's own page: declined, paid, reported by its intent's events, refund
   const abandoned = await created({ surface: "redirect" });
   rig.stripe.payOnPage(abandoned.report.ref, "pm_card_chargeDeclined");
   const canceled = valueIn(await rig.connector.cancelIntent(rig.account, abandoned.report.ref, "release"));
-  assert.deepEqual(kinds(canceled), ["attempt_failed"]);
+  assert.deepEqual(factKinds(canceled), ["attempt_failed"]);
   assert.ok(canceled.pageEndedAt, "the page has ended for an unknown reason");
 });
 
@@ -147,7 +147,7 @@ test("an expired page is reported as ended only, is found as such, and is replac
   assert.equal((await read(first.report.ref)).pageEndedAt, undefined);
   rig.stripe.expirePage(first.report.ref);
   const ended = await read(first.report.ref);
-  assert.deepEqual([kinds(ended), Boolean(ended.pageEndedAt)], [[], true]);
+  assert.deepEqual([factKinds(ended), Boolean(ended.pageEndedAt)], [[], true]);
   const renewed = valueIn(await shop.create({ ...order, renewal: 1 }));
   assert.notEqual(renewed.report.ref, first.report.ref);
   assert.equal(renewed.report.reference, order.reference);
@@ -163,7 +163,7 @@ test("an expired page is reported as ended only, is found as such, and is replac
   );
   const { id } = rig.stripe.payOnPage(renewed.report.ref);
   const paid = await read(id);
-  assert.deepEqual([paid.ref, kinds(paid)], [renewed.report.ref, ["attempt_succeeded"]]);
+  assert.deepEqual([paid.ref, factKinds(paid)], [renewed.report.ref, ["attempt_succeeded"]]);
 });
 
 test("keys of the other environment are rejected by their form, without a call", () => {

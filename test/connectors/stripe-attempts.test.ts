@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import type { IntentFact } from "../../services/payments/rules/payment.ts";
 import { suite } from "../harness/suite.ts";
-import { kinds, valueIn } from "./contract.ts";
+import { factKinds, valueIn } from "./contract.ts";
 import { patientMs, type StripeRig, StripeShop, startStripeRig } from "./stripe-rig.ts";
 
 const test = suite("Stripe: attempts", { timeoutMs: 20_000 });
@@ -115,7 +115,7 @@ test("a debit that is returned after it had succeeded is the failure of that att
   rig.stripe.returnCharge(report.ref, "account_closed");
   const { facts } = await shop.read(report.ref);
   const [failed] = facts;
-  assert.ok(failed?.kind === "attempt_failed" && facts.length === 1, kinds({ ...report, facts }).join());
+  assert.ok(failed?.kind === "attempt_failed" && facts.length === 1, factKinds({ ...report, facts }).join());
   assert.deepEqual([failed.attempt.ref, failed.code], [succeeded.attempt.ref, "account_closed"]);
   assert.ok(failed.at.getTime() >= now * 1_000, "not when the debit was made");
 });

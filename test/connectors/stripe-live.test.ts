@@ -10,7 +10,7 @@ import type { IntentOrder } from "../../services/payments/connectors/order.ts";
 import { stripeConnector } from "../../services/payments/connectors/stripe/stripe.ts";
 import { eventually } from "../harness/eventually.ts";
 import { suite } from "../harness/suite.ts";
-import { kinds, statementOf, valueIn } from "./contract.ts";
+import { factKinds, statementOf, valueIn } from "./contract.ts";
 
 const test = suite("Stripe itself", { timeoutMs: 60_000 });
 const secretKey = process.env.STRIPE_SECRET_KEY ?? "";
@@ -61,7 +61,7 @@ const proofs: Readonly<Record<string, () => Promise<void>>> = {
       valueIn(await connector.findIntent(account, { reference: wanted.reference, surface: "embedded" })).report.ref,
       made.report.ref,
     );
-    assert.deepEqual(kinds(valueIn(await connector.cancelIntent(account, made.report.ref, "release"))), [
+    assert.deepEqual(factKinds(valueIn(await connector.cancelIntent(account, made.report.ref, "release"))), [
       "intent_canceled",
     ]);
   },
@@ -69,7 +69,7 @@ const proofs: Readonly<Record<string, () => Promise<void>>> = {
     const { report } = valueIn(await connector.createIntent(account, order(), newId("operation")));
     await confirm(report.ref, "pm_card_visa_chargeDeclined");
     await confirm(report.ref, "pm_card_visa");
-    assert.deepEqual(kinds(valueIn(await connector.retrieveIntent(account, report.ref))), [
+    assert.deepEqual(factKinds(valueIn(await connector.retrieveIntent(account, report.ref))), [
       "attempt_failed",
       "attempt_succeeded",
     ]);
@@ -105,14 +105,14 @@ const proofs: Readonly<Record<string, () => Promise<void>>> = {
   "Stripe's own page is opened and closed": async () => {
     const made = valueIn(await connector.createIntent(account, order({ surface: "redirect" }), newId("operation")));
     assert.match(made.mount.redirectUrl, /^https:\/\/checkout\.stripe\.com\//);
-    assert.deepEqual(kinds(valueIn(await connector.cancelIntent(account, made.report.ref, "release"))), [
+    assert.deepEqual(factKinds(valueIn(await connector.cancelIntent(account, made.report.ref, "release"))), [
       "intent_canceled",
     ]);
   },
   "a payment by token is paid at once": async () => {
     const { surface: _surface, returnUrl: _returnUrl, ...wanted } = order();
     const paid = await connector.payIntent(account, { ...wanted, paymentMethod: "pm_card_visa" }, newId("operation"));
-    assert.deepEqual(kinds(valueIn(paid)), ["attempt_succeeded"]);
+    assert.deepEqual(factKinds(valueIn(paid)), ["attempt_succeeded"]);
   },
 };
 

@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { newId } from "#platform/values/id.ts";
 import { eventually } from "../harness/eventually.ts";
 import { suite } from "../harness/suite.ts";
-import { kinds, valueIn } from "./contract.ts";
+import { factKinds, valueIn } from "./contract.ts";
 import { patientMs, type StripeRig, StripeShop, startStripeRig } from "./stripe-rig.ts";
 
 const test = suite("the stand-in of Stripe", { timeoutMs: 30_000 });
@@ -59,7 +59,7 @@ test("lists, search and events lag for the given time; a read by id is current",
   const find = () => rig.connector.findIntent(rig.account, { reference: report.reference, surface: "embedded" });
   assert.equal((await find()).kind, "not_found");
   rig.stripe.pay(report.ref);
-  assert.deepEqual(kinds(await shop.read(report.ref)), ["attempt_succeeded"]);
+  assert.deepEqual(factKinds(await shop.read(report.ref)), ["attempt_succeeded"]);
   await eventually("the list to catch up", async () => (await find()).kind === "succeeded");
 });
 

@@ -4,7 +4,7 @@ import { merchantApi } from "../harness/api.ts";
 import { browserSuite, type Visit } from "../harness/browser.ts";
 import { openAs, startConsoleStack } from "../harness/console.ts";
 import { eventually } from "../harness/eventually.ts";
-import { pay } from "../harness/pay.ts";
+import { payInFrame } from "../harness/pay.ts";
 import { isSignedWith, startReceiver } from "../harness/receiver.ts";
 import { fixture, suite } from "../harness/suite.ts";
 import { confirmIfPrompted, personOf } from "./person.ts";
@@ -199,7 +199,7 @@ visit.alone("lists events with their deliveries", async () => {
   receiver.answer({ status: 200 });
   const api = merchantApi(running.stack.gateway, running.stack.api_key);
   const session = (await api.post("/v1/checkout-sessions", { amount: 1050, currency: "USD" })).expect(201);
-  await pay(session.text("render.frame_url"));
+  await payInFrame(session.text("render.frame_url"));
   const [id, secret] = [session.text("id"), session.text("session_secret")];
   (await api.post(`/v1/checkout/${id}/confirm?secret=${secret}`)).expect(200);
   await eventually("the event to be listed", async () => {

@@ -6,11 +6,11 @@ import { browserSuite, desktop } from "../harness/browser.ts";
 import { mailTo, openAs, signInNew, startConsoleStack } from "../harness/console.ts";
 import { pdfFile } from "../harness/files/sample-files.ts";
 import { freshMerchant } from "../harness/merchant.ts";
-import { cards, pay } from "../harness/pay.ts";
+import { cards, payInFrame } from "../harness/pay.ts";
 import { fixture, suite } from "../harness/suite.ts";
 import { tempDir } from "../harness/temp-dir.ts";
 import { type Person, personOf } from "./person.ts";
-import { disputedPurchase, purchase } from "./purchases.ts";
+import { disputedPurchase, makePurchase } from "./purchases.ts";
 
 const test = suite("console disputes and links", { timeoutMs: 180_000, hookTimeoutMs: 180_000 });
 const visit = browserSuite(test);
@@ -264,7 +264,7 @@ visit.alone("rejects an invalid link next to its field and keeps the input", asy
 visit.alone("keeps a link paid that is paid while a member ends it", async () => {
   const person = await owner("race@example.com");
   const made = (await merchant.api.post("/v1/checkout-sessions", { amount: 900, currency: "EUR" })).expect(201);
-  await pay(made.text("render.frame_url"), cards.succeeds);
+  await payInFrame(made.text("render.frame_url"), cards.succeeds);
   const answer = await person.post(`${base}/links/${made.text("id")}/end`);
   assert.match(answer.location, /done=link-paid/);
   const session = await merchant.api.get(`/v1/checkout-sessions/${made.text("id")}`);
@@ -274,7 +274,10 @@ visit.alone("keeps a link paid that is paid while a member ends it", async () =>
 visit.alone("captures part of an authorization once, or cancels it", async () => {
   const person = await owner("captures@example.com");
   const manual = { capture_method: "manual", amount: 10_000 };
-  const [one, two] = [await purchase(running.stack, merchant, manual), await purchase(running.stack, merchant, manual)];
+  const [one, two] = [
+    await makePurchase(running.stack, merchant, manual),
+    await makePurchase(running.stack, merchant, manual),
+  ];
   const capture = `${base}/payments/${one.payment}/capture`;
   assert.equal((await person.post(capture, { ...(await person.fieldsOf(capture)), amount: "100.01" })).status, 422);
   const fields = { ...(await person.fieldsOf(capture)), amount: "60.00" };

@@ -6,7 +6,7 @@ import { openAs, startConsoleStack } from "../harness/console.ts";
 import { freshMerchant } from "../harness/merchant.ts";
 import { fixture, suite } from "../harness/suite.ts";
 import { type Person, personOf } from "./person.ts";
-import { disputedPurchase, purchase } from "./purchases.ts";
+import { disputedPurchase, makePurchase } from "./purchases.ts";
 
 const test = suite("console hostile forms", { timeoutMs: 120_000, hookTimeoutMs: 180_000 });
 const visit = browserSuite(test);
@@ -69,7 +69,7 @@ visit.alone("stops reading an upload without a length or over the limit", async 
 });
 
 visit.alone("rejects JSON and plain text as forms", async () => {
-  const { payment } = await purchase(running.stack, merchant);
+  const { payment } = await makePurchase(running.stack, merchant);
   const path = `${base}/payments/${payment}/refund`;
   const fields = await owner.fieldsOf(path);
   for (const type of ["application/json", "text/plain"]) {
@@ -80,7 +80,7 @@ visit.alone("rejects JSON and plain text as forms", async () => {
 });
 
 visit.alone("warns that a form may have gone through when its service is down", async () => {
-  const { payment } = await purchase(running.stack, merchant);
+  const { payment } = await makePurchase(running.stack, merchant);
   const path = `${base}/payments/${payment}/refund`;
   const fields = await owner.fieldsOf(path);
   await running.halt("payments");

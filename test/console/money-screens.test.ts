@@ -6,7 +6,7 @@ import { sharedConsoles, signInNew } from "../harness/console.ts";
 import { freshMerchant } from "../harness/merchant.ts";
 import { cards } from "../harness/pay.ts";
 import { fixture, suite } from "../harness/suite.ts";
-import { disputedPurchase, purchase } from "./purchases.ts";
+import { disputedPurchase, makePurchase } from "./purchases.ts";
 import { assertFitsPhone, assertUsable } from "./usable.ts";
 
 const test = suite("console money screens", { timeoutMs: 240_000, hookTimeoutMs: 240_000 });
@@ -19,12 +19,12 @@ let visit: Visit;
 const ids = { paid: "", declined: "", held: "", session: "", dispute: "" };
 
 test.before(async () => {
-  const paid = await purchase(stack, merchant, { reference: "order-1042", metadata: { cart: "77" } });
+  const paid = await makePurchase(stack, merchant, { reference: "order-1042", metadata: { cart: "77" } });
   (await merchant.api.post(`/v1/payments/${paid.payment}/refunds`, { amount: 1_000, reason: "Broken pot" })).expect(
     201,
   );
-  const declined = await purchase(stack, merchant, { reference: "order-1043" }, cards.declined);
-  const held = await purchase(stack, merchant, { capture_method: "manual", amount: 12_000 });
+  const declined = await makePurchase(stack, merchant, { reference: "order-1043" }, cards.declined);
+  const held = await makePurchase(stack, merchant, { capture_method: "manual", amount: 12_000 });
   const { dispute } = await disputedPurchase(stack, merchant);
   Object.assign(ids, {
     paid: paid.payment,

@@ -5,8 +5,8 @@ import { newId } from "#platform/values/id.ts";
 import type { RunningStack } from "../../deploy/local/running-stack.ts";
 import { stackSecrets } from "../../deploy/local/state/secrets.ts";
 import { processorApi } from "../chaos/money-rig.ts";
-import { api, merchantApi } from "../harness/api.ts";
-import { pay } from "../harness/pay.ts";
+import { apiClient, merchantApi } from "../harness/api.ts";
+import { payInFrame } from "../harness/pay.ts";
 
 /** Ids of the prepared objects. */
 export interface OperatorObjects {
@@ -32,7 +32,7 @@ export async function prepareObjects(running: RunningStack, stateDir: string): P
   const made = (
     await shop.post("/v1/checkout-sessions", { amount: 2_000, currency: "EUR", customer_email: "ada@example.com" })
   ).expect(201);
-  await pay(made.text("render.frame_url"));
+  await payInFrame(made.text("render.frame_url"));
   const confirm = `/v1/checkout/${made.text("id")}/confirm?secret=${made.text("session_secret")}`;
   const payment = (await shop.post(confirm)).expect(200).text("payment_id");
   const { simulatorSecretKey } = await stackSecrets(stateDir);
@@ -40,7 +40,7 @@ export async function prepareObjects(running: RunningStack, stateDir: string): P
   for (const target of ["api.refunds.create", "api.refunds.get"])
     await processor.put("/test/faults", { target, kind: "error_before" });
   const refund = (await shop.post(`/v1/payments/${payment}/refunds`, { amount: 400 })).expect(201).text("id");
-  const [operation] = await sql(
+  const [operation] = await runSql(
     stack.database,
     "payments",
     "update operations set state = 'parked', last_error = $2 where reference = $1 and state = 'started' returning id",
@@ -52,7 +52,7 @@ export async function prepareObjects(running: RunningStack, stateDir: string): P
     [suspense, "second_charge", "pi_twice", 700],
     [emptySuspense, "other_amount", "pi_other", 0],
   ] as const) {
-    await sql(
+    await runSql(
       stack.database,
       "payments",
       `insert into suspense (id, kind, payment_id, merchant_id, environment, connector, connector_account_id, connector_ref, currency, amount)
@@ -60,14 +60,14 @@ export async function prepareObjects(running: RunningStack, stateDir: string): P
       [id, payment, kind, ref, amount],
     );
   }
-  await sql(
+  await runSql(
     stack.database,
     "payments",
     "insert into statement_differences (connector_account_id, object, ref, kind, theirs) values ($1, 'payment', 'pi_far', 'unknown_to_us', $2)",
     [account, hostile],
   );
   return {
-    application: await application(stack.gateway),
+    application: await submitApplication(stack.gateway),
     payment,
     session: made.text("id"),
     operation: String(operation?.id),
@@ -79,7 +79,7 @@ export async function prepareObjects(running: RunningStack, stateDir: string): P
 }
 
 /** Submits an application. */
-export async function application(gateway: string, name = "Lemon Books"): Promise<string> {
+export async function submitApplication(gateway: string, name = "Lemon Books"): Promise<string> {
   const fields = {
     applicant_email: "ann@lemon.example",
     legal_name: "Lemon Books GmbH",
@@ -87,7 +87,7 @@ export async function application(gateway: string, name = "Lemon Books"): Promis
     country_code: "DE",
     currency_code: "EUR",
   };
-  const anybody = api(gateway);
+  const anybody = apiClient(gateway);
   const draft = (await anybody.post("/v1/onboarding/applications", fields)).expect(201);
   const id = draft.text("id");
   (await anybody.post(`/v1/onboarding/applications/${id}/submit`)).expect(200);
@@ -95,7 +95,7 @@ export async function application(gateway: string, name = "Lemon Books"): Promis
 }
 
 /** Runs SQL as the owner of a service's database. */
-export async function sql(
+export async function runSql(
   database: string,
   service: string,
   text: string,

@@ -6,15 +6,15 @@ import type { Page } from "playwright-core";
 import { connectPeer } from "#platform/rpc/client.ts";
 import { AuditService } from "#proto/merchant/v1/audit_pb.ts";
 import type { RunningStack } from "../../deploy/local/running-stack.ts";
-import { violations } from "../browser/page-suite.ts";
-import { browserSuite, desktop, shoot, type Visit } from "../harness/browser.ts";
+import { axeViolations } from "../browser/page-suite.ts";
+import { browserSuite, desktop, takeScreenshot, type Visit } from "../harness/browser.ts";
 import { openAs, startConsoleStack } from "../harness/console.ts";
 import { eventually } from "../harness/eventually.ts";
 import { suite } from "../harness/suite.ts";
 import { tempDir } from "../harness/temp-dir.ts";
-import { application, hostile, type OperatorObjects, prepareObjects, sql } from "./operators-rig.ts";
+import { hostile, type OperatorObjects, prepareObjects, runSql, submitApplication } from "./operators-rig.ts";
 import { confirmIfPrompted } from "./person.ts";
-import { fits } from "./usable.ts";
+import { fitsWidth } from "./usable.ts";
 
 const test = suite("operators' console", { timeoutMs: 120_000, hookTimeoutMs: 120_000 });
 const inBrowser = browserSuite(test);
@@ -46,7 +46,11 @@ const merchant = () => running.stack.merchant_id;
 
 /** Makes the next dangerous form ask for proof. */
 async function expireProofs(): Promise<void> {
-  await sql(running.stack.database, "merchant", "update console_sessions set proved_at = now() - interval '6 minutes'");
+  await runSql(
+    running.stack.database,
+    "merchant",
+    "update console_sessions set proved_at = now() - interval '6 minutes'",
+  );
 }
 
 async function open(page: Page, summary: string): Promise<void> {
@@ -68,7 +72,7 @@ async function audited(action: string, objectId: string) {
 }
 
 async function idOf(email: string): Promise<string> {
-  const [row] = await sql(running.stack.database, "merchant", "select id from persons where email = $1", [email]);
+  const [row] = await runSql(running.stack.database, "merchant", "select id from persons where email = $1", [email]);
   return String(row?.id);
 }
 
@@ -87,7 +91,7 @@ inBrowser.alone("explains and approves an application, and names the person in t
 
 inBrowser.alone("suspends a merchant after proof and activates it again", async () => {
   const { page } = omar;
-  const [{ id } = {}] = await sql(
+  const [{ id } = {}] = await runSql(
     running.stack.database,
     "merchant",
     "select merchant_id as id from applications where id = $1",
@@ -100,11 +104,11 @@ inBrowser.alone("suspends a merchant after proof and activates it again", async 
   await page.getByLabel("Reason").first().fill("Card testing");
   await page.getByRole("button", { name: "Suspend" }).click();
   await page.getByRole("heading", { name: "Confirm it's you" }).waitFor();
-  const [before] = await sql(running.stack.database, "merchant", "select status from merchants where id = $1", [id]);
+  const [before] = await runSql(running.stack.database, "merchant", "select status from merchants where id = $1", [id]);
   assert.equal(before?.status, "active", "nothing happened before the proof");
   await page.getByRole("button", { name: /passkey/i }).click();
   await page.getByText("Merchant status changed.").waitFor();
-  const [after] = await sql(running.stack.database, "merchant", "select status from merchants where id = $1", [id]);
+  const [after] = await runSql(running.stack.database, "merchant", "select status from merchants where id = $1", [id]);
   assert.equal(after?.status, "suspended");
   assert.equal((await audited("merchant.updated", String(id))).details.reason, "Card testing");
   await open(page, "Activate");
@@ -187,7 +191,7 @@ inBrowser.alone(
     await page.getByText("Another person must approve it").last().waitFor();
     assert.equal(await page.getByRole("button", { name: "Approve and post" }).count(), 0);
     const posted = () =>
-      sql(running.stack.database, "payments", "select amount::text from journal where cause = $1", [id]);
+      runSql(running.stack.database, "payments", "select amount::text from journal where cause = $1", [id]);
     assert.deepEqual(await posted(), []);
 
     await omar.page.goto(at("/journal/adjustments"));
@@ -339,7 +343,7 @@ inBrowser.alone("demands fresh proof for every dangerous form", async () => {
 });
 
 inBrowser.alone("escapes texts of merchants, applicants and processors", async () => {
-  const id = await application(running.stack.gateway, hostile);
+  const id = await submitApplication(running.stack.gateway, hostile);
   const { page } = olga;
   for (const path of [
     "/applications",
@@ -367,10 +371,10 @@ inBrowser.alone("makes every screen accessible on phone and desktop, light and d
     for (const path of [...pages(), `/journal/propose?merchant=${merchant()}`]) {
       await visit.page.goto(at(path));
       await visit.page.evaluate("document.querySelectorAll('main details').forEach((each) => (each.open = true))");
-      assert.ok(await fits(visit.page), `${path} is too wide on ${name}`);
-      assert.deepEqual(await violations(visit.page), [], `${path} on ${name}`);
+      assert.ok(await fitsWidth(visit.page), `${path} is too wide on ${name}`);
+      assert.deepEqual(await axeViolations(visit.page), [], `${path} on ${name}`);
       if (process.env.SCREENS === "all")
-        await shoot(visit.page, `operators-${path.replaceAll(/\W+/g, "-").slice(1, 40)}-${name}`);
+        await takeScreenshot(visit.page, `operators-${path.replaceAll(/\W+/g, "-").slice(1, 40)}-${name}`);
     }
     await visit.close();
   }

@@ -1,7 +1,7 @@
 // Accessibility of the screens around a sign-in and of those that show a secret once.
 import type { Page } from "playwright-core";
 import { browserSuite, desktop, type Visit } from "../harness/browser.ts";
-import { addAuthenticator, invite, sharedConsoles, signInNew } from "../harness/console.ts";
+import { addAuthenticator, invitePerson, sharedConsoles, signInNew } from "../harness/console.ts";
 import { startReceiver } from "../harness/receiver.ts";
 import { fixture, suite } from "../harness/suite.ts";
 import { assertUsable } from "./usable.ts";
@@ -38,7 +38,7 @@ visit(
     await page.goto(`${stack.console}/invitations/none`);
     await assertUsable(page, "an expired invitation");
     await addAuthenticator({ page, context });
-    await page.goto(await invite(stack, { email: "ann@screens.example" }));
+    await page.goto(await invitePerson(stack, { email: "ann@screens.example" }));
     await assertUsable(page, "an invitation");
     await page.getByLabel("Your name").fill("Ann Example");
     await press(page, "Accept and set up sign-in");

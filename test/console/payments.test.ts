@@ -13,7 +13,7 @@ import { cards } from "../harness/pay.ts";
 import { insertPaymentRows } from "../harness/payments/payment-rows.ts";
 import { fixture, suite } from "../harness/suite.ts";
 import { type Person, personOf } from "./person.ts";
-import { disputedPurchase, type Purchase, purchase } from "./purchases.ts";
+import { disputedPurchase, makePurchase, type Purchase } from "./purchases.ts";
 
 const test = suite("console payments", { timeoutMs: 240_000, hookTimeoutMs: 240_000 });
 const visit = browserSuite(test);
@@ -73,7 +73,7 @@ const controls = [
 visit.alone("opens exactly the addresses and controls of each role's rights", async () => {
   const { roles } = await onPeople((people) => people.listRoles({ door: Door.MERCHANTS }));
   assert.ok(roles.length >= 6);
-  const open = await purchase(running.stack, merchant);
+  const open = await makePurchase(running.stack, merchant);
   // Irreversible forms go to objects that refuse them; the owner, who may send all, comes last.
   const sorted = roles.toSorted((a, b) => a.actions.length - b.actions.length);
   for (const { name, actions } of sorted) {
@@ -130,9 +130,9 @@ visit(
   async ({ page, context }) => {
     const texts = { description: hostile, reference: hostile, metadata: { [`k${hostile}`.slice(0, 40)]: hostile } };
     const email = "a&b'<b>@example.com".replace(/[<>]/g, "+");
-    const odd = await purchase(running.stack, merchant, { ...texts, customer_email: email });
+    const odd = await makePurchase(running.stack, merchant, { ...texts, customer_email: email });
     (await merchant.api.post(`/v1/payments/${odd.payment}/refunds`, { amount: 100, reason: hostile })).expect(201);
-    const declined = await purchase(running.stack, merchant, texts, cards.declined);
+    const declined = await makePurchase(running.stack, merchant, texts, cards.declined);
     const lines = [{ name: hostile, quantity: 1, amount: 500 }];
     const open = (
       await merchant.api.post("/v1/checkout-sessions", { ...texts, amount: 500, currency: "EUR", line_items: lines })
@@ -182,7 +182,7 @@ visit.alone("exports exactly the filtered payments with harmless cells", async (
   const formulas = ["=1+1", "+1", "-1", "@SUM(A1)", '=cmd|"/c calc"!A1', 'a "quoted", text', "plain"];
   const made: string[] = [];
   for (const reference of formulas)
-    made.push((await purchase(running.stack, own, { reference, amount: 1_000 })).payment);
+    made.push((await makePurchase(running.stack, own, { reference, amount: 1_000 })).payment);
   const owner = await person("csv@example.com", "owner", own.id);
   const file = await owner.get(`${at}/payments.csv`);
   assert.equal(file.headers.get("content-type"), "text/csv; charset=utf-8");
@@ -292,9 +292,9 @@ visit(
   async ({ page, context }) => {
     const own = await freshMerchant(running.stack);
     const at = `${running.stack.console}/${own.id}/sandbox/payments`;
-    await purchase(running.stack, own, { amount: 1_000, reference: "small" });
-    await purchase(running.stack, own, { amount: 5_000, reference: "large" });
-    await purchase(running.stack, own, { amount: 500, currency: "JPY", reference: "yen" });
+    await makePurchase(running.stack, own, { amount: 1_000, reference: "small" });
+    await makePurchase(running.stack, own, { amount: 5_000, reference: "large" });
+    await makePurchase(running.stack, own, { amount: 500, currency: "JPY", reference: "yen" });
     await signInNew({ page, context }, running.stack, { email: "filters@example.com", merchantId: own.id });
     const shown = async () => await page.locator("tbody tr").count();
     await page.goto(at);
@@ -337,8 +337,8 @@ visit.alone("shows figures, open tasks and finished steps on the home screen", a
   assert.match(before, /No payments in the last 30 days/);
   assert.match(before, /Nothing needs your attention/);
   assert.match(before, /is-open[^<]*"><[^>]*>[^<]*<\/span><a[^>]*>Create a checkout session/);
-  const paid = await purchase(running.stack, own, { amount: 4_000 });
-  await purchase(running.stack, own, { amount: 6_000 }, cards.declined);
+  const paid = await makePurchase(running.stack, own, { amount: 4_000 });
+  await makePurchase(running.stack, own, { amount: 6_000 }, cards.declined);
   (await own.api.post(`/v1/payments/${paid.payment}/refunds`, { amount: 1_500 })).expect(201);
   await disputedPurchase(running.stack, own);
   const { text } = await owner.get(`${at}/home`);

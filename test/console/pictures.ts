@@ -5,7 +5,7 @@ import type { StackInfo } from "../../deploy/local/stack-file.ts";
 import { merchantApi } from "../harness/api.ts";
 import type { Visit } from "../harness/browser.ts";
 import { cards } from "../harness/pay.ts";
-import { purchase } from "./purchases.ts";
+import { makePurchase } from "./purchases.ts";
 
 const isEnabled = process.env.PICTURES === "1";
 const docs = join(import.meta.dirname, "../../docs");
@@ -26,12 +26,12 @@ export async function fillForPictures(stack: StackInfo): Promise<void> {
   const merchant = { api: merchantApi(stack.gateway, stack.api_key) };
   for (const [amount, reference, customer_email, card] of orders) {
     const change = { amount, currency: "USD", description: "Cookbooks", reference, customer_email };
-    await purchase(stack, merchant, change, card);
+    await makePurchase(stack, merchant, change, card);
   }
 }
 
 /** Stores a picture of the window. */
-export async function picture({ context, page }: Pick<Visit, "context" | "page">, name: string): Promise<void> {
+export async function drawPicture({ context, page }: Pick<Visit, "context" | "page">, name: string): Promise<void> {
   if (!isEnabled) return;
   const devtools = await context.newCDPSession(page);
   const { data } = await devtools.send("Page.captureScreenshot", { format: "webp", quality });

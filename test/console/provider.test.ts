@@ -3,7 +3,7 @@ import type { BrowserContext, Page } from "playwright-core";
 import * as assert from "uvu/assert";
 import type { RunningStack } from "../../deploy/local/running-stack.ts";
 import { browserSuite } from "../harness/browser.ts";
-import { invite, startConsoleStack } from "../harness/console.ts";
+import { invitePerson, startConsoleStack } from "../harness/console.ts";
 import { clientId, clientSecret, TestIdentityProvider } from "../harness/servers/identity-provider.ts";
 import { suite } from "../harness/suite.ts";
 
@@ -34,7 +34,7 @@ async function enterIdentity(page: Page, email: string): Promise<void> {
 
 /** A new person whose only sign-in method is the company account. */
 async function join(page: Page, email: string): Promise<void> {
-  await page.goto(await invite(running.stack, { email }));
+  await page.goto(await invitePerson(running.stack, { email }));
   await page.getByLabel("Your name").fill("Kim Company");
   await page.getByRole("button", { name: "Accept" }).click();
   await page.getByRole("link", { name: "Use your company account" }).click();

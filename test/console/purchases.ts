@@ -1,9 +1,9 @@
 // Creates payments through the public API and pays them with the simulator's card form.
 import type { StackInfo } from "../../deploy/local/stack-file.ts";
-import { api } from "../harness/api.ts";
+import { apiClient } from "../harness/api.ts";
 import { eventually } from "../harness/eventually.ts";
 import type { TestMerchant } from "../harness/merchant.ts";
-import { cards, pay } from "../harness/pay.ts";
+import { cards, payInFrame } from "../harness/pay.ts";
 
 export interface Purchase {
   readonly session: string;
@@ -12,7 +12,7 @@ export interface Purchase {
 }
 
 /** @param change overrides of the session's body */
-export async function purchase(
+export async function makePurchase(
   stack: StackInfo,
   merchant: Pick<TestMerchant, "api">,
   change: Readonly<Record<string, unknown>> = {},
@@ -27,8 +27,8 @@ export async function purchase(
   };
   const made = (await merchant.api.post("/v1/checkout-sessions", body)).expect(201);
   const [session, secret] = [made.text("id"), made.text("session_secret")];
-  await pay(made.text("render.frame_url"), card);
-  (await api(stack.gateway).post(`/v1/checkout/${session}/confirm?secret=${secret}`)).expect(200);
+  await payInFrame(made.text("render.frame_url"), card);
+  (await apiClient(stack.gateway).post(`/v1/checkout/${session}/confirm?secret=${secret}`)).expect(200);
   const payment = (await merchant.api.get(`/v1/checkout-sessions/${session}`)).expect(200).text("payment_id");
   return { session, secret, payment };
 }
@@ -39,7 +39,7 @@ export async function disputedPurchase(
   merchant: Pick<TestMerchant, "api">,
   change: Readonly<Record<string, unknown>> = {},
 ): Promise<Purchase & { readonly dispute: string }> {
-  const made = await purchase(stack, merchant, change, cards.disputedLater);
+  const made = await makePurchase(stack, merchant, change, cards.disputedLater);
   const dispute = await eventually("the dispute is open", async () => {
     const id = (await merchant.api.get(`/v1/payments/${made.payment}`)).expect(200).at("dispute.id");
     return typeof id === "string" ? id : undefined;

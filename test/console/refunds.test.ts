@@ -6,9 +6,9 @@ import { eventually } from "../harness/eventually.ts";
 import { freshMerchant } from "../harness/merchant.ts";
 import { cards } from "../harness/pay.ts";
 import { fixture, suite } from "../harness/suite.ts";
-import { sql } from "./operators-rig.ts";
+import { runSql } from "./operators-rig.ts";
 import { type Person, personOf } from "./person.ts";
-import { disputedPurchase, purchase } from "./purchases.ts";
+import { disputedPurchase, makePurchase } from "./purchases.ts";
 
 const test = suite("console refunds", { timeoutMs: 180_000, hookTimeoutMs: 180_000 });
 const visit = browserSuite(test);
@@ -34,7 +34,7 @@ async function owner(email: string): Promise<Person> {
 visit(
   "refunds a part and shows the person and the reason",
   async ({ page, context }) => {
-    const { payment } = await purchase(stack, merchant);
+    const { payment } = await makePurchase(stack, merchant);
     await signInNew({ page, context }, stack, {
       email: "rina@example.com",
       name: "Rina",
@@ -61,7 +61,7 @@ visit(
 
 visit.alone("makes one refund for two tabs that refund at once", async () => {
   const person = await owner("tabs@example.com");
-  const { payment } = await purchase(stack, merchant);
+  const { payment } = await makePurchase(stack, merchant);
   const path = `${base}/payments/${payment}/refund`;
   const tabs = await Promise.all([person.fieldsOf(path), person.fieldsOf(path)]);
   const answers = await Promise.all(
@@ -85,7 +85,7 @@ visit.alone("makes one refund for two tabs that refund at once", async () => {
 
 visit.alone("refunds once for a form that is sent twelve times at once", async () => {
   const person = await owner("double@example.com");
-  const { payment } = await purchase(stack, merchant);
+  const { payment } = await makePurchase(stack, merchant);
   const path = `${base}/payments/${payment}/refund`;
   const { once = "" } = await person.fieldsOf(path);
   const answers = await Promise.all(
@@ -97,7 +97,7 @@ visit.alone("refunds once for a form that is sent twelve times at once", async (
 
 visit.alone("ignores the key of another payment", async () => {
   const person = await owner("keys@example.com");
-  const [one, two] = [await purchase(stack, merchant), await purchase(stack, merchant)];
+  const [one, two] = [await makePurchase(stack, merchant), await makePurchase(stack, merchant)];
   const { once = "" } = await person.fieldsOf(`${base}/payments/${one.payment}/refund`);
   await person.post(`${base}/payments/${two.payment}/refund`, { once, amount: "1.00", reason: "" });
   assert.deepEqual([await refundedOf(one.payment), await refundedOf(two.payment)], [0, 100]);
@@ -105,7 +105,7 @@ visit.alone("ignores the key of another payment", async () => {
 
 visit.alone("rejects an invalid or too large amount and keeps the input", async () => {
   const person = await owner("wrong@example.com");
-  const { payment } = await purchase(stack, merchant);
+  const { payment } = await makePurchase(stack, merchant);
   const path = `${base}/payments/${payment}/refund`;
   for (const amount of ["42.51", "0", "0.00", "-5", "1e3", "1.234", "abc", "", "1,000.00", "99999999999999999999"]) {
     const { once = "" } = await person.fieldsOf(path);
@@ -120,8 +120,8 @@ visit.alone("limits support's refunds by amount and currency", async () => {
   const joining = { email: "support@example.com", role: "support", merchantId: merchant.id };
   const opened = await openAs(visit, stack, { ...joining, refundLimit: { amount: 2_000n, currency: "EUR" } });
   const person = await personOf(opened, stack, "/account");
-  const euros = await purchase(stack, merchant);
-  const dollars = await purchase(stack, merchant, { currency: "USD" });
+  const euros = await makePurchase(stack, merchant);
+  const dollars = await makePurchase(stack, merchant, { currency: "USD" });
   const refund = async (payment: string, amount: string) => {
     const path = `${base}/payments/${payment}/refund`;
     return await person.post(path, { ...(await person.fieldsOf(path)), amount, reason: "", currency: "EUR" });
@@ -172,7 +172,7 @@ visit.alone("enforces support's limit over concurrent refunds with different key
   const joining = { email: "split@example.com", role: "support", merchantId: merchant.id };
   const opened = await openAs(visit, stack, { ...joining, refundLimit: { amount: 2_000n, currency: "EUR" } });
   const person = await personOf(opened, stack, "/account");
-  const { payment } = await purchase(stack, merchant);
+  const { payment } = await makePurchase(stack, merchant);
   const path = `${base}/payments/${payment}/refund`;
   await Promise.all(
     Array.from({ length: 6 }, (_, n) => person.post(path, { once: `mine-${n}`, amount: "9.00", reason: "" })),
@@ -184,7 +184,7 @@ visit.alone("enforces support's limit over concurrent refunds with different key
 visit(
   "demands fresh proof for large refunds, also in parts, and keeps the input",
   async ({ page, context }) => {
-    const { payment } = await purchase(stack, merchant, { amount: 1_500_000 });
+    const { payment } = await makePurchase(stack, merchant, { amount: 1_500_000 });
     await signInNew({ page, context }, stack, { email: "grave@example.com", merchantId: merchant.id });
     await expireProofs();
     await page.goto(at(`/payments/${payment}/refund`));
@@ -201,7 +201,7 @@ visit(
     await page.getByLabel("Refund amount").fill("1.00");
     await page.getByRole("button", { name: "Refund", exact: true }).click();
     await page.getByText("Confirm it's you").first().waitFor();
-    const small = (await purchase(stack, merchant)).payment;
+    const small = (await makePurchase(stack, merchant)).payment;
     await page.goto(at(`/payments/${small}/refund`));
     await page.getByLabel("Refund amount").fill("1.00");
     await page.getByRole("button", { name: "Refund", exact: true }).click();
@@ -212,7 +212,7 @@ visit(
 
 /** Expires the proofs of this merchant's members. */
 const expireProofs = () =>
-  sql(
+  runSql(
     stack.database,
     "merchant",
     `update console_sessions set proved_at = now() - interval '1 hour'
@@ -223,7 +223,7 @@ const expireProofs = () =>
 visit(
   "keeps the refund form when the session expires and sends it only on request",
   async ({ page, context }) => {
-    const { payment } = await purchase(stack, merchant);
+    const { payment } = await makePurchase(stack, merchant);
     await signInNew({ page, context }, stack, { email: "ended@example.com", merchantId: merchant.id });
     await page.goto(at(`/payments/${payment}/refund`));
     await page.getByLabel("Refund amount").fill("12.34");
@@ -243,7 +243,7 @@ visit(
 
 visit.alone("shows a refund that fails later and allows another one", async () => {
   const person = await owner("later@example.com");
-  const { payment } = await purchase(stack, merchant, {}, cards.refundFailsLater);
+  const { payment } = await makePurchase(stack, merchant, {}, cards.refundFailsLater);
   const path = `${base}/payments/${payment}/refund`;
   await person.post(path, { ...(await person.fieldsOf(path)), amount: "42.50", reason: "" });
   await eventually("the refund to fail", async () => (await refundedOf(payment)) === 0);

@@ -7,15 +7,15 @@ import { ConnectorService, Environment } from "#proto/merchant/v1/merchant_pb.ts
 import { Door, PeopleService } from "#proto/merchant/v1/people_pb.ts";
 import { WebhookService } from "#proto/webhook/v1/webhook_pb.ts";
 import type { StackInfo } from "../../deploy/local/stack-file.ts";
-import { violations } from "../browser/page-suite.ts";
+import { axeViolations } from "../browser/page-suite.ts";
 import { merchantApi } from "../harness/api.ts";
-import { browserSuite, shoot, type Visit } from "../harness/browser.ts";
+import { browserSuite, takeScreenshot, type Visit } from "../harness/browser.ts";
 import { openAs, sharedConsoles, signInNew } from "../harness/console.ts";
 import { eventually } from "../harness/eventually.ts";
 import { freshMerchant } from "../harness/merchant.ts";
 import { suite } from "../harness/suite.ts";
 import { type Person, personOf } from "./person.ts";
-import { fits } from "./usable.ts";
+import { fitsWidth } from "./usable.ts";
 
 const test = suite("console rights", { timeoutMs: 240_000, hookTimeoutMs: 240_000 });
 const visit = browserSuite(test);
@@ -338,9 +338,10 @@ async function everyScreen({ page }: Pick<Visit, "page">, width: number, scheme:
   const found: string[] = [];
   for (const route of Object.keys(pages)) {
     await page.goto(`${stack.console}${addressOf(route, own)}`);
-    found.push(...(await violations(page)).map((violation) => `${route}: ${violation}`));
-    if (!(await fits(page))) found.push(`${route}: is wider than ${width}`);
-    if (process.env.SCREENS === "all") await shoot(page, `console${route.replaceAll(/\W+/g, "-")}-${width}-${scheme}`);
+    found.push(...(await axeViolations(page)).map((violation) => `${route}: ${violation}`));
+    if (!(await fitsWidth(page))) found.push(`${route}: is wider than ${width}`);
+    if (process.env.SCREENS === "all")
+      await takeScreenshot(page, `console${route.replaceAll(/\W+/g, "-")}-${width}-${scheme}`);
   }
   return found;
 }

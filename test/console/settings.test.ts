@@ -3,7 +3,7 @@ import type { Frame } from "playwright-core";
 import * as assert from "uvu/assert";
 import { typeCard } from "../browser/buyer.ts";
 import { merchantApi } from "../harness/api.ts";
-import { browserSuite, shoot, type Visit } from "../harness/browser.ts";
+import { browserSuite, takeScreenshot, type Visit } from "../harness/browser.ts";
 import { addAuthenticator, mailTo, openAs, startConsoleStack } from "../harness/console.ts";
 import { eventually } from "../harness/eventually.ts";
 import { cards } from "../harness/pay.ts";
@@ -36,7 +36,7 @@ visit("asks customers for their email and sends receipts once both are turned on
   await page.getByLabel("Ask customers for their email").selectOption("required");
   await frame.getByLabel("E-mail").waitFor();
   await page.getByLabel("Email receipts").selectOption("on");
-  await shoot(page, "console-branding-receipts");
+  await takeScreenshot(page, "console-branding-receipts");
   await page.getByRole("button", { name: "Save" }).click();
   await page.getByText("Branding saved").first().waitFor();
   const api = merchantApi(running.stack.gateway, running.stack.api_key);

@@ -2,7 +2,14 @@
 import * as assert from "uvu/assert";
 import { signInLinksMax } from "../../services/merchant/rules/people/session.ts";
 import { browserSuite } from "../harness/browser.ts";
-import { addAuthenticator, invite, mailTo, type ReceivedMail, sharedConsoles, signInNew } from "../harness/console.ts";
+import {
+  addAuthenticator,
+  invitePerson,
+  mailTo,
+  type ReceivedMail,
+  sharedConsoles,
+  signInNew,
+} from "../harness/console.ts";
 import { eventually } from "../harness/eventually.ts";
 import { freshKey } from "../harness/merchant.ts";
 import { fixture, suite } from "../harness/suite.ts";
@@ -24,7 +31,7 @@ visit("accepts an invitation with a passkey, which then signs in", async ({ page
 });
 
 visit("opens an invitation without using it and accepts it once", async ({ page, context }) => {
-  const link = await invite(stack, { email: "bob@example.com" });
+  const link = await invitePerson(stack, { email: "bob@example.com" });
   for (let times = 0; times < 3; times += 1) assert.is((await fetch(link)).status, 200);
   await addAuthenticator({ page, context });
   await page.goto(link);
@@ -36,7 +43,7 @@ visit("opens an invitation without using it and accepts it once", async ({ page,
 
 visit("limits a new session to adding a sign-in method", async ({ page, context }) => {
   await addAuthenticator({ page, context });
-  await page.goto(await invite(stack, { email: "eve@example.com" }));
+  await page.goto(await invitePerson(stack, { email: "eve@example.com" }));
   await page.getByLabel("Your name").fill("Eve Example");
   await page.getByRole("button", { name: "Accept" }).click();
   await page.getByRole("button", { name: "Set up a passkey" }).waitFor();

@@ -10,7 +10,7 @@ import { openAs, sharedConsoles } from "../harness/console.ts";
 import { freshMerchant } from "../harness/merchant.ts";
 import { fixture, suite } from "../harness/suite.ts";
 import { type Person, personOf } from "./person.ts";
-import { disputedPurchase, purchase } from "./purchases.ts";
+import { disputedPurchase, makePurchase } from "./purchases.ts";
 
 const test = suite("console standing", { timeoutMs: 180_000, hookTimeoutMs: 240_000 });
 const visit = browserSuite(test);
@@ -36,8 +36,8 @@ const routes: { readonly method: string; readonly path: string }[] = [];
 
 test.before(async () => {
   base = `/${merchant.id}/sandbox`;
-  const { payment: paid } = await purchase(stack, merchant);
-  const { payment: authorized } = await purchase(stack, merchant, { capture_method: "manual" });
+  const { payment: paid } = await makePurchase(stack, merchant);
+  const { payment: authorized } = await makePurchase(stack, merchant, { capture_method: "manual" });
   const { dispute } = await disputedPurchase(stack, merchant);
   ids = { ":paymentId": paid, ":authorized": authorized, ":disputeId": dispute };
   owner = await personOf(

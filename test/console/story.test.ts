@@ -9,9 +9,9 @@ import { addAuthenticator } from "../harness/console.ts";
 import { eventually } from "../harness/eventually.ts";
 import { type StartCommand, startCommands } from "../harness/files/start-commands.ts";
 import { suite } from "../harness/suite.ts";
-import { application } from "./operators-rig.ts";
+import { submitApplication } from "./operators-rig.ts";
 import { confirmIfPrompted } from "./person.ts";
-import { fillForPictures, picture } from "./pictures.ts";
+import { drawPicture, fillForPictures } from "./pictures.ts";
 
 const test = suite("the consoles' story", { timeoutMs: 120_000, hookTimeoutMs: 180_000 });
 const visit = browserSuite(test);
@@ -103,7 +103,7 @@ visit.alone("lists a payment of the demo shop first", async () => {
   await buyInDemoShop();
   await goTo(owner, "Payments");
   await owner.page.locator("tbody tr", { hasText: "$24.00" }).getByText("Paid").waitFor();
-  await picture(owner, "console-payments");
+  await drawPicture(owner, "console-payments");
 });
 
 visit.alone("refunds a payment and names the person in its timeline", async () => {
@@ -118,7 +118,7 @@ visit.alone("refunds a payment and names the person in its timeline", async () =
   await page.locator(".heading").getByText("Partially refunded").waitFor();
   const requester = timeline.filter({ hasText: "Refund requested" }).getByText("By Robin Example");
   await seeAfterReload("who asked for the refund", requester);
-  await picture(owner, "console-payment");
+  await drawPicture(owner, "console-payment");
 });
 
 visit.alone("shows the previewed branding to the next customer", async () => {
@@ -128,7 +128,7 @@ visit.alone("shows the previewed branding to the next customer", async () => {
   await page.getByLabel("Tagline").fill("Cookbooks since 1987");
   await page.getByLabel("Accent color", { exact: true }).fill("#0a7d4f");
   await page.frameLocator(".preview iframe").getByText("Cookbooks since 1987").waitFor();
-  await picture(owner, "console-branding");
+  await drawPicture(owner, "console-branding");
   await page.getByRole("button", { name: "Save" }).click();
   await page.getByText("Branding saved.").waitFor();
   const buyer = await visit.open({ viewport: { ...phone, height: 860 } });
@@ -141,7 +141,7 @@ visit.alone("shows the previewed branding to the next customer", async () => {
     `getComputedStyle(document.querySelector(".pay-label").closest("button")).backgroundColor`,
   );
   assert.is(colour, "rgb(10, 125, 79)");
-  await picture(buyer, "checkout-page");
+  await drawPicture(buyer, "checkout-page");
   await buyer.close();
 });
 
@@ -167,7 +167,7 @@ visit.alone("admits an invited colleague with the rights of the role", async () 
 });
 
 visit.alone("approves an application and admits the applicant by email", async () => {
-  await application(info.gateway, "Pear Press");
+  await submitApplication(info.gateway, "Pear Press");
   const operator = await visit.open({ viewport: desktop });
   const { page } = operator;
   await addAuthenticator(operator);

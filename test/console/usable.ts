@@ -1,8 +1,8 @@
 // Checks that a screen passes axe and fits its window, on a small phone and a desktop, light and dark.
 import assert from "node:assert/strict";
 import type { Page } from "playwright-core";
-import { violations } from "../browser/page-suite.ts";
-import { desktop, shoot } from "../harness/browser.ts";
+import { axeViolations } from "../browser/page-suite.ts";
+import { desktop, takeScreenshot } from "../harness/browser.ts";
 
 const smallPhone = { width: 320, height: 640 } as const;
 const sizes = { phone: smallPhone, desktop } as const;
@@ -16,8 +16,9 @@ export async function assertUsable(page: Page, name: string): Promise<void> {
     for (const colorScheme of ["light", "dark"] as const) {
       await page.setViewportSize(viewport);
       await page.emulateMedia({ colorScheme });
-      const [found, isNarrow] = [await violations(page), await fits(page)];
-      if (keepsAll || found.length > 0 || !isNarrow) await shoot(page, pictureOf(name, `${size}-${colorScheme}`));
+      const [found, isNarrow] = [await axeViolations(page), await fitsWidth(page)];
+      if (keepsAll || found.length > 0 || !isNarrow)
+        await takeScreenshot(page, pictureOf(name, `${size}-${colorScheme}`));
       assert.deepEqual(found, [], `${name}, ${size} ${colorScheme}`);
       assert.ok(isNarrow, `${name}, ${size}: no wider than its window`);
     }
@@ -27,8 +28,8 @@ export async function assertUsable(page: Page, name: string): Promise<void> {
 
 export async function assertFitsPhone(page: Page, name: string): Promise<void> {
   await page.setViewportSize(smallPhone);
-  const isNarrow = await fits(page);
-  if (keepsAll || !isNarrow) await shoot(page, pictureOf(name, "phone"));
+  const isNarrow = await fitsWidth(page);
+  if (keepsAll || !isNarrow) await takeScreenshot(page, pictureOf(name, "phone"));
   assert.ok(isNarrow, `${name}: no wider than its window`);
 }
 
@@ -36,6 +37,6 @@ function pictureOf(name: string, variant: string): string {
   return `console-${name.replace(/\W+/g, "-")}-${variant}`;
 }
 
-export async function fits(page: Page): Promise<boolean> {
+export async function fitsWidth(page: Page): Promise<boolean> {
   return await page.evaluate("document.documentElement.scrollWidth <= innerWidth");
 }

@@ -4,7 +4,7 @@ import { membersOf } from "#platform/values/unchecked.ts";
 import { Environment } from "#proto/merchant/v1/merchant_pb.ts";
 import { eventually } from "../harness/eventually.ts";
 import { freshKey, freshMerchant, type TestMerchant } from "../harness/merchant.ts";
-import { type Caller, type CallOptions, caller, contractSuite } from "./caller.ts";
+import { type Caller, type CallOptions, contractCaller, contractSuite } from "./caller.ts";
 import { type OwnGateway, ownGateway } from "./own-gateway.ts";
 
 const { test, running } = contractSuite("addresses of API keys");
@@ -17,7 +17,7 @@ let api: Caller;
 test.before(async () => {
   merchant = await freshMerchant(running, { environment: Environment.LIVE });
   proxied = await ownGateway(running, { TRUST_PROXY: "1", RATE_LIMIT: "on", RATE_LIMIT_REFUSED_KEYS_PER_MINUTE: "2" });
-  api = await caller(proxied, merchant.apiKey);
+  api = await contractCaller(proxied, merchant.apiKey);
 });
 test.after(() => proxied?.stop());
 
@@ -70,7 +70,7 @@ test("a refusal by address comes before scopes, bodies and limits, and is not ta
 });
 
 test("a change takes effect within a second at every gateway with the broker, and is undone as fast", async () => {
-  const shop = await caller(running, await freshKey(running, merchant.id, { environment: Environment.LIVE }));
+  const shop = await contractCaller(running, await freshKey(running, merchant.id, { environment: Environment.LIVE }));
   const made = await api.call("createApiKey", 201, { body: {} });
   const [id, api_key] = [made.text("id"), made.text("api_key")];
   await shop.call("getMerchant", 200, { as: api_key });

@@ -4,7 +4,7 @@ import { register } from "prom-client";
 import { connectPeer } from "#platform/rpc/client.ts";
 import { AuditService } from "#proto/merchant/v1/audit_pb.ts";
 import { Environment } from "#proto/merchant/v1/merchant_pb.ts";
-import { api, merchantApi } from "../harness/api.ts";
+import { apiClient, merchantApi } from "../harness/api.ts";
 import { eventually } from "../harness/eventually.ts";
 import { freshMerchant } from "../harness/merchant.ts";
 import { contractSuite } from "./caller.ts";
@@ -57,7 +57,7 @@ test("requests without a usable key are counted by why, from 0 on; good ones are
     const own = merchantApi(gateway.gateway, merchant.apiKey);
     const limited = (await own.post(`${path}/api-keys`, { allowed_ips: ["203.0.113.7"] })).expect(201).text("api_key");
     (await own.get(path)).expect(200);
-    (await api(gateway.gateway).get(path)).expect(401);
+    (await apiClient(gateway.gateway).get(path)).expect(401);
     for (const wrong of ["x", `sk_live_${"x".repeat(46)}`, `sk_live_${"x".repeat(46)}`]) {
       (await merchantApi(gateway.gateway, wrong).get(path)).expect(401);
     }

@@ -14,7 +14,7 @@ import { Environment } from "#proto/merchant/v1/merchant_pb.ts";
 import { FeeService } from "#proto/payments/v1/fee_pb.ts";
 import { keepRequestDays } from "../../services/merchant/jobs/keep-request-days.ts";
 import { listRequestDays } from "../../services/merchant/store/request-days.ts";
-import { disputedPurchase, purchase } from "../console/purchases.ts";
+import { disputedPurchase, makePurchase } from "../console/purchases.ts";
 import { freshDatabase } from "../harness/database.ts";
 import { eventually } from "../harness/eventually.ts";
 import { contractSuite } from "./caller.ts";
@@ -56,7 +56,7 @@ test("keys, endpoints, connectors, branding, profile, refunds and expiries leave
   const order = { amount: 1000, currency: "EUR" };
   const open = await api.call("createCheckoutSession", 201, { body: order });
   const expired = await api.call("expireCheckoutSession", 200, { path: { id: open.text("id") } });
-  const { payment: paymentId } = await purchase(running, merchant, order);
+  const { payment: paymentId } = await makePurchase(running, merchant, order);
   const refund = await api.call("createRefund", 201, { path: { id: paymentId }, body: { amount: 400 } });
   const listed = await api.call("listPaymentRefunds", 200, { path: { id: paymentId } });
   const [{ id: refundId = "" } = {}] = listed.list("data").map(Object);

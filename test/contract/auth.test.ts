@@ -5,12 +5,12 @@ import { writeFileSync } from "node:fs";
 import { request } from "node:http";
 import { join } from "node:path";
 import { newId } from "#platform/values/id.ts";
-import { purchase } from "../console/purchases.ts";
+import { makePurchase } from "../console/purchases.ts";
 import { eventually } from "../harness/eventually.ts";
 import { pdfFile } from "../harness/files/sample-files.ts";
 import { freshMerchant } from "../harness/merchant.ts";
 import { tempDir } from "../harness/temp-dir.ts";
-import { caller, contractSuite } from "./caller.ts";
+import { contractCaller, contractSuite } from "./caller.ts";
 import type { DocumentOperation } from "./document.ts";
 import { setMerchant } from "./operator.ts";
 import { ownGateway } from "./own-gateway.ts";
@@ -47,7 +47,7 @@ test("docs/contract.md §2: a wrong token between our own processes is a fault o
   writeFileSync(file, "not-a-token-that-any-of-the-services-accepts");
   const misconfigured = await ownGateway(running, { RPC_TOKEN_FILE: file });
   try {
-    const target = await caller(misconfigured, merchant.apiKey);
+    const target = await contractCaller(misconfigured, merchant.apiKey);
     await target.refused("getMerchant", 500, "internal_error");
     await target.refused("createApplication", 500, "internal_error", { as: "", body: {} });
   } finally {
@@ -112,8 +112,8 @@ for (const [status, open] of [
     const stopped = await freshMerchant(running);
     const as = stopped.apiKey;
     await api.call("getMerchant", 200, { as });
-    const { payment } = await purchase(running, stopped);
-    const { payment: authorized } = await purchase(running, stopped, { capture_method: "manual" });
+    const { payment } = await makePurchase(running, stopped);
+    const { payment: authorized } = await makePurchase(running, stopped, { capture_method: "manual" });
     await setMerchant(running, stopped.id, { status });
     const becomes = (description: string, answer: number) =>
       eventually(

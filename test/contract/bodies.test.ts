@@ -1,7 +1,7 @@
 // Hostile bodies: too many, too slow, too long. A rejected body is not read, and other callers are not affected.
 import assert from "node:assert/strict";
 import { connect, type Socket } from "node:net";
-import { api } from "../harness/api.ts";
+import { apiClient } from "../harness/api.ts";
 import { eventually } from "../harness/eventually.ts";
 import { freshMerchant } from "../harness/merchant.ts";
 import { contractSuite } from "./caller.ts";
@@ -113,10 +113,10 @@ test("300 bodies one byte short, for a known account and with a key, use no more
   ];
   const body = { amount: 100, currency: "EUR" };
   const asOther = { authorization: `Bearer ${other.apiKey}` };
-  (await api(own.gateway).post("/v1/checkout-sessions", body, asOther)).expect(201);
+  (await apiClient(own.gateway).post("/v1/checkout-sessions", body, asOther)).expect(201);
   for (const { socket } of lines) socket.destroy();
   await eventually("the room to be free again", async () => {
-    const answer = await api(own.gateway).post(`/processors/simulator/${account}`, "x".repeat(event), {});
+    const answer = await apiClient(own.gateway).post(`/processors/simulator/${account}`, "x".repeat(event), {});
     return answer.status === 400;
   });
   await own.stop();
@@ -132,7 +132,7 @@ test("what is too long is refused as often as one likes, and costs its sender no
     assert.match(line.answer, /^HTTP\/1.1 413 /);
     line.socket.destroy();
   }
-  (await api(own.gateway).post("/v1/checkout-sessions", { amount: 100, currency: "EUR" }, as)).expect(201);
+  (await apiClient(own.gateway).post("/v1/checkout-sessions", { amount: 100, currency: "EUR" }, as)).expect(201);
   await own.stop();
 });
 
@@ -142,7 +142,7 @@ test("a chunked body takes the room of the longest that its route reads, and end
     [`POST ${path} HTTP/1.1`, "Host: a", "Transfer-Encoding: chunked", ...headers, "", ""].join("\r\n");
   const held = Array.from({ length: 16 }, () => new Line(own.gateway, chunked(`/processors/simulator/${account}`)));
   await eventually("the share to be taken", async () => {
-    return (await api(own.gateway).post("/v1/onboarding/applications", {})).status === 503;
+    return (await apiClient(own.gateway).post("/v1/onboarding/applications", {})).status === 503;
   });
   for (const { socket } of held) socket.destroy();
   const long = `${(65 * kib).toString(16)}\r\n${"x".repeat(65 * kib)}\r\n`;

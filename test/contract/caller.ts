@@ -2,9 +2,9 @@
 // documented codes that no test has seen.
 import assert from "node:assert/strict";
 import type { StackInfo } from "../../deploy/local/stack-file.ts";
-import { type Answer, type Api, api, type HeaderList, merchantApi } from "../harness/api.ts";
+import { type Answer, type Api, apiClient, type HeaderList, merchantApi } from "../harness/api.ts";
 import { freshMerchant } from "../harness/merchant.ts";
-import { stack } from "../harness/stack.ts";
+import { sharedStack } from "../harness/stack.ts";
 import { fixture, suite } from "../harness/suite.ts";
 import { type ApiDocument, apiDocument } from "./document.ts";
 
@@ -47,20 +47,20 @@ const provedForAll = new Set([
 /** A suite on the run's stack, with a fresh sandbox merchant and a caller with its key. */
 export function contractSuite(name: string, limits?: Parameters<typeof suite>[1]) {
   const test = suite(name, limits);
-  const running = fixture(test, stack);
+  const running = fixture(test, sharedStack);
   const merchant = fixture(test, () => freshMerchant(running));
-  const api = fixture(test, () => caller(running, merchant.apiKey));
+  const api = fixture(test, () => contractCaller(running, merchant.apiKey));
   return { test, running, merchant, api };
 }
 
 /** A caller with this API key. */
-export async function caller(stack: Pick<StackInfo, "gateway">, apiKey: string): Promise<Caller> {
+export async function contractCaller(stack: Pick<StackInfo, "gateway">, apiKey: string): Promise<Caller> {
   const document = await apiDocument(stack.gateway);
   const seen = new Set<string>();
   const call = async (id: string, status: number, sent: CallOptions = {}) => {
     const operation = document.operation(id);
     const key = sent.as ?? apiKey;
-    const client = key === "" ? api(stack.gateway) : merchantApi(stack.gateway, key);
+    const client = key === "" ? apiClient(stack.gateway) : merchantApi(stack.gateway, key);
     const answer = await send(client, operation.method, target(operation.path, sent), sent);
     assert.equal(answer.status, status, `${id}: ${answer}`);
     document.check(id, answer);

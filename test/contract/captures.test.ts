@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { membersOf } from "#platform/values/unchecked.ts";
 import { eventually } from "../harness/eventually.ts";
 import { freshMerchant } from "../harness/merchant.ts";
-import { answerChallenge, cards, cardToken, pay } from "../harness/pay.ts";
+import { answerChallenge, cards, cardToken, payInFrame } from "../harness/pay.ts";
 import { asBuyer, contractSuite } from "./caller.ts";
 import { accountOf, failProcessor } from "./operator.ts";
 
@@ -13,7 +13,7 @@ const order = { amount: 1000, currency: "EUR", capture_method: "manual" };
 
 async function authorized({ as = merchant.apiKey, card = cards.succeeds as string, body = order as object } = {}) {
   const session = await api.call("createCheckoutSession", 201, { as, body });
-  await pay(session.text("render.frame_url"), card);
+  await payInFrame(session.text("render.frame_url"), card);
   const confirmed = await api.call("confirmCheckout", 200, asBuyer(session));
   return { session, id: confirmed.text("payment_id") };
 }
@@ -127,7 +127,7 @@ test("docs/contract.md §5: an unpaid payment is canceled with its session", asy
 test("docs/contract.md §9: a challenge that is passed during a cancellation completes its session exactly when the processor authorized", async () => {
   for (const captureMethod of ["manual", "manual", "manual", "automatic"]) {
     const session = await api.call("createCheckoutSession", 201, { body: { ...order, capture_method: captureMethod } });
-    const challenge = await pay(session.text("render.frame_url"), cards.needsChallenge);
+    const challenge = await payInFrame(session.text("render.frame_url"), cards.needsChallenge);
     const id = (await api.call("confirmCheckout", 200, asBuyer(session))).text("payment_id");
     const [passed] = await Promise.all([
       answerChallenge(challenge.text("challenge_url"), "pass"),

@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { membersOf } from "#platform/values/unchecked.ts";
 import { Environment } from "#proto/merchant/v1/merchant_pb.ts";
 import { freshMerchant } from "../harness/merchant.ts";
-import { cards, pay } from "../harness/pay.ts";
+import { cards, payInFrame } from "../harness/pay.ts";
 import { asBuyer, contractSuite } from "./caller.ts";
 import { failProcessor } from "./operator.ts";
 
@@ -205,7 +205,7 @@ test("docs/contract.md §4: the reference comes back on session, payment and to 
   const session = await api.call("createCheckoutSession", 201, { body });
   await api.call("createCheckoutSession", 201, { body });
   assert.equal((await api.call("resolveCheckout", 200, asBuyer(session))).at("reference"), "order-7");
-  (await pay(session.text("render.frame_url"), cards.succeeds)).expect(200);
+  (await payInFrame(session.text("render.frame_url"), cards.succeeds)).expect(200);
   const paid = (await api.call("confirmCheckout", 200, asBuyer(session))).text("payment_id");
   assert.equal((await api.call("getPayment", 200, { path: { id: paid } })).at("reference"), "order-7");
   for (const reference of ["x".repeat(101), "two\nlines", "\u202e", 7]) {
@@ -230,7 +230,7 @@ test("docs/contract.md §4: a session names its payment only when that can be re
     return own;
   };
   assert.equal(await named(), undefined);
-  await pay(session.text("render.frame_url"), cards.declined);
+  await payInFrame(session.text("render.frame_url"), cards.declined);
   const confirmed = await api.call("confirmCheckout", 200, asBuyer(session));
   assert.equal(await named(), confirmed.text("payment_id"));
   await api.call("getPayment", 200, { path: { id: confirmed.text("payment_id") } });
@@ -245,7 +245,7 @@ test("docs/contract.md §4: expire asks the processor first: unpaid expires, pai
   assert.equal((await api.call("expireCheckoutSession", 200, expire)).text("status"), "expired");
   assert.equal((await api.call("expireCheckoutSession", 200, expire)).text("status"), "expired");
   const paid = await api.call("createCheckoutSession", 201, { body: order });
-  await pay(paid.text("render.frame_url"), cards.succeeds);
+  await payInFrame(paid.text("render.frame_url"), cards.succeeds);
   const completed = await api.call("expireCheckoutSession", 200, { path: { id: paid.text("id") } });
   assert.deepEqual([completed.text("status"), completed.text("payment_status")], ["completed", "succeeded"]);
   assert.ok(completed.text("completed_at"));

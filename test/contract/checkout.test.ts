@@ -4,7 +4,7 @@ import { membersOf } from "#platform/values/unchecked.ts";
 import type { Answer } from "../harness/api.ts";
 import { eventually } from "../harness/eventually.ts";
 import { freshMerchant } from "../harness/merchant.ts";
-import { answerChallenge, cards, pay } from "../harness/pay.ts";
+import { answerChallenge, cards, payInFrame } from "../harness/pay.ts";
 import { asBuyer, contractSuite } from "./caller.ts";
 import { blockAddress, failProcessor, setMerchant } from "./operator.ts";
 
@@ -15,7 +15,7 @@ const create = (more = {}, as = merchant.apiKey) =>
   api.call("createCheckoutSession", 201, { as, body: { ...order, ...more } });
 const resolve = (session: Answer) => api.call("resolveCheckout", 200, asBuyer(session));
 const confirm = (session: Answer) => api.call("confirmCheckout", 200, asBuyer(session));
-const payWith = (session: Answer, card: string) => pay(session.text("render.frame_url"), card);
+const payWith = (session: Answer, card: string) => payInFrame(session.text("render.frame_url"), card);
 
 // Proves resolveCheckout: secret
 test("docs/contract.md §4: resolve shows what a page needs, and no secret, metadata or processor reference", async () => {

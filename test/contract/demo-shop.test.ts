@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { membersOf } from "#platform/values/unchecked.ts";
 import { type DemoShop, openDemoShop } from "../harness/demo-shop.ts";
 import { eventually } from "../harness/eventually.ts";
-import { cards, pay } from "../harness/pay.ts";
+import { cards, payInFrame } from "../harness/pay.ts";
 import { announcedTwice } from "../harness/payments/announced-twice.ts";
 import { contractSuite } from "./caller.ts";
 
@@ -38,7 +38,7 @@ async function payOrder(reference: string, card: string): Promise<void> {
   const secret = /data-secret="(cs_secret_\w{26}_[\w-]+)"/.exec(await pageOf(reference))?.[1] ?? "";
   const path = `/v1/checkout/cs_${secret.split("_")[2]}`;
   const session = (await merchant.api.get(`${path}?secret=${secret}`)).expect(200);
-  await pay(session.text("render.frame_url"), card);
+  await payInFrame(session.text("render.frame_url"), card);
   (await merchant.api.post(`${path}/confirm?secret=${secret}`)).expect(200);
 }
 

@@ -7,8 +7,8 @@ import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { promisify } from "node:util";
 import { testCards } from "../../services/simulator/rules/test-card.ts";
-import { purchase } from "../console/purchases.ts";
-import { api } from "../harness/api.ts";
+import { makePurchase } from "../console/purchases.ts";
+import { apiClient } from "../harness/api.ts";
 import { python, runPython } from "../harness/files/python.ts";
 import { pdfFile } from "../harness/files/sample-files.ts";
 import { freshMerchant } from "../harness/merchant.ts";
@@ -122,13 +122,13 @@ else
   });
 
 test("each declined test card fails with the code in the test cards' table", async () => {
-  const page = (await api(running.gateway).get("/docs/test-cards")).expect(200).raw;
+  const page = (await apiClient(running.gateway).get("/docs/test-cards")).expect(200).raw;
   const own = await freshMerchant(running);
   const rows = [...page.matchAll(/<tr><td><code>([\d ]+)<\/code><\/td><td>[^<]*<\/td><td>(?:<code>(\w+)<\/code>)?/g)];
   assert.equal(rows.length, testCards.length);
   for (const [, number = "", code] of rows) {
     if (code === undefined) continue;
-    const { payment } = await purchase(running, own, {}, number.replaceAll(" ", ""));
+    const { payment } = await makePurchase(running, own, {}, number.replaceAll(" ", ""));
     const record = (await own.api.get(`/v1/payments/${payment}`)).expect(200);
     assert.equal(record.at("failure.code") ?? record.at("attempts.0.failure_code"), code, number);
   }

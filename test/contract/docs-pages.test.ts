@@ -10,7 +10,7 @@ import { answerExample } from "../../deploy/generate/docs/reference/answer-examp
 import { operationsOf } from "../../deploy/generate/docs/reference/api-operation.ts";
 import { errorTable } from "../../gateway/failures.ts";
 import { describedEvents } from "../../gateway/openapi/text.ts";
-import { type Answer, api } from "../harness/api.ts";
+import { type Answer, apiClient } from "../harness/api.ts";
 import { contractSuite } from "./caller.ts";
 import { type ApiDocument, apiDocument } from "./document.ts";
 
@@ -26,7 +26,7 @@ test.before(async () => {
   const waiting = ["/"];
   for (let address = waiting.pop(); address !== undefined; address = waiting.pop()) {
     if (pages.has(address)) continue; // each is read once: the loop ends
-    const page = (await api(running.gateway).get(address)).expect(200);
+    const page = (await apiClient(running.gateway).get(address)).expect(200);
     pages.set(address, page);
     waiting.push(
       ...linksOf(page)
@@ -47,7 +47,7 @@ test("every guide and the reference is reached from the landing page by links, a
   }
   assert.ok(pages.size > 25);
   for (const address of ["/docs/production", "/docs/security", "/docs/contributing", "/docs/architecture"])
-    (await api(running.gateway).get(address)).expect(404);
+    (await apiClient(running.gateway).get(address)).expect(404);
 });
 
 test("every link leads to an existing page and anchor, and ids are unique", async () => {
@@ -65,7 +65,7 @@ test("every link leads to an existing page and anchor, and ids are unique", asyn
     }
   }
   assert.deepEqual(dead, []);
-  for (const path of others) (await api(running.gateway).get(path)).expect(200);
+  for (const path of others) (await apiClient(running.gateway).get(path)).expect(200);
 });
 
 test("every operation has its call in three languages, an answer and an error; every code and event has an anchor", () => {
@@ -142,10 +142,10 @@ test("a trailing slash is the same page, and an unknown address is a 404 page", 
     ["/docs", "/docs/"],
     ["/docs/webhooks", "/docs/webhooks/"],
   ] as const) {
-    assert.equal((await api(running.gateway).get(other)).expect(200).raw, pages.get(one)?.raw);
+    assert.equal((await apiClient(running.gateway).get(other)).expect(200).raw, pages.get(one)?.raw);
   }
   for (const path of ["/docs/nope", "/docs/api/nope", "/docs/..%2f..%2fpackage.json", "/docs/%00"]) {
-    const missing = await api(running.gateway).get(path);
+    const missing = await apiClient(running.gateway).get(path);
     assert.equal(missing.status, 404, path);
     assert.match(missing.raw, /Page not found/, path);
     assert.match(missing.headers.get("content-security-policy") ?? "", /^default-src 'none'/);

@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { Ajv2020, type ValidateFunction } from "ajv/dist/2020.js";
 import addFormats from "ajv-formats";
 import { ownFormats } from "../../gateway/http/own-formats.ts";
-import { type Answer, api } from "../harness/api.ts";
+import { type Answer, apiClient } from "../harness/api.ts";
 
 type JsonObject = Readonly<Record<string, unknown>>;
 
@@ -49,8 +49,8 @@ export interface ApiDocument {
 
 /** Reads /openapi.json. */
 export async function apiDocument(baseUrl: string): Promise<ApiDocument> {
-  const root = (await api(baseUrl).get("/openapi.json")).expect(200).body;
-  const operations = Object.entries(objectOf(at(root, "paths"))).flatMap(([path, item]) =>
+  const root = (await apiClient(baseUrl).get("/openapi.json")).expect(200).body;
+  const operations = Object.entries(objectOf(valueAt(root, "paths"))).flatMap(([path, item]) =>
     Object.entries(objectOf(item)).map(([method, described]) => operationOf(root, path, method, objectOf(described))),
   );
   const operation = (id: string) => {
@@ -71,11 +71,11 @@ export async function apiDocument(baseUrl: string): Promise<ApiDocument> {
       operations.flatMap(({ bodySchema, query }) => [resolved(root, bodySchema), ...Object.values(query)]),
     check(id, answer) {
       const { path, method } = operation(id);
-      const described = at(root, "paths", path, method.toLowerCase(), "responses", String(answer.status));
+      const described = valueAt(root, "paths", path, method.toLowerCase(), "responses", String(answer.status));
       assert.ok(described, `${id} answered a status that is not described: ${answer}`);
       assert.match(answer.headers.get("request-id") ?? "", /^req_[0-9a-z]{26}$/);
       const response = resolved(root, objectOf(described));
-      const schema = at(response, "content", "application/json", "schema");
+      const schema = valueAt(response, "content", "application/json", "schema");
       if (schema === undefined) {
         assert.equal(answer.raw, "", `${id} must have no body`);
         return;
@@ -94,10 +94,10 @@ export async function apiDocument(baseUrl: string): Promise<ApiDocument> {
 function checkCode(root: JsonObject, operation: DocumentOperation, response: JsonObject, answer: Answer): void {
   const code = answer.text("error.code");
   assert.ok(operation.codes.includes(code), `${operation.id} does not list ${code}`);
-  const example = objectOf(at(response, "content", "application/json", "examples", code, "value"));
-  if (code !== "forbidden") assert.equal(answer.text("error.message"), at(example, "error", "message"));
+  const example = objectOf(valueAt(response, "content", "application/json", "examples", code, "value"));
+  if (code !== "forbidden") assert.equal(answer.text("error.message"), valueAt(example, "error", "message"));
   if (code !== "invalid_body") assert.equal(answer.at("error.details"), undefined);
-  assert.ok(at(root, "components", "schemas", "ApiError"));
+  assert.ok(valueAt(root, "components", "schemas", "ApiError"));
 }
 
 function operationOf(root: JsonObject, path: string, method: string, described: JsonObject): DocumentOperation {
@@ -107,9 +107,9 @@ function operationOf(root: JsonObject, path: string, method: string, described: 
   const codes = responses.flatMap(([status, response]) =>
     Number(status) < 400
       ? []
-      : Object.keys(at(resolved(root, objectOf(response)), "content", "application/json", "examples") ?? {}),
+      : Object.keys(valueAt(resolved(root, objectOf(response)), "content", "application/json", "examples") ?? {}),
   );
-  const body = at(described, "requestBody", "content", "application/json", "schema");
+  const body = valueAt(described, "requestBody", "content", "application/json", "schema");
   const [security] = listOf(described.security).map(objectOf);
   return {
     id: String(described.operationId),
@@ -136,7 +136,7 @@ function operationOf(root: JsonObject, path: string, method: string, described: 
 function ajvOf(root: JsonObject, shape: (schema: JsonObject) => JsonObject, formats = {}): Ajv2020 {
   const ajv = new Ajv2020({ strict: false, allErrors: true, formats });
   addFormats.default(ajv);
-  for (const [name, schema] of Object.entries(objectOf(at(root, "components", "schemas")))) {
+  for (const [name, schema] of Object.entries(objectOf(valueAt(root, "components", "schemas")))) {
     ajv.addSchema(shape(objectOf(schema)), `#/components/schemas/${name}`);
   }
   return ajv;
@@ -157,11 +157,11 @@ function closedValue(value: unknown): unknown {
 
 function resolved(root: JsonObject, schema: JsonObject): JsonObject {
   if (typeof schema.$ref !== "string") return schema;
-  return objectOf(at(root, ...schema.$ref.split("/").slice(1)));
+  return objectOf(valueAt(root, ...schema.$ref.split("/").slice(1)));
 }
 
 /** The value under the keys; undefined when missing. */
-export function at(value: unknown, ...keys: readonly string[]): unknown {
+export function valueAt(value: unknown, ...keys: readonly string[]): unknown {
   return keys.reduce<unknown>((inner, key) => (inner === undefined ? undefined : objectOf(inner)[key]), value);
 }
 

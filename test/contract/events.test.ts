@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { membersOf } from "#platform/values/unchecked.ts";
 import { Environment } from "#proto/merchant/v1/merchant_pb.ts";
-import { purchase } from "../console/purchases.ts";
+import { makePurchase } from "../console/purchases.ts";
 import { eventually } from "../harness/eventually.ts";
 import { freshMerchant } from "../harness/merchant.ts";
 import { cards } from "../harness/pay.ts";
@@ -22,7 +22,7 @@ async function newSession() {
   return await api.call("createCheckoutSession", 201, { body: order });
 }
 
-const paid = (card?: string) => purchase(running, merchant, order, card);
+const paid = (card?: string) => makePurchase(running, merchant, order, card);
 
 /** Deliveries that the receiver got about the object. */
 function delivered(id: string): string[] {

@@ -1,7 +1,7 @@
 // Any input to any operation: never a 5xx, never an answer that the document does not describe, never a crash.
 import assert from "node:assert/strict";
 import fc from "fast-check";
-import { Answer, api } from "../harness/api.ts";
+import { Answer, apiClient } from "../harness/api.ts";
 import { contractSuite } from "./caller.ts";
 import { type ApiDocument, apiDocument, type DocumentOperation } from "./document.ts";
 
@@ -138,7 +138,7 @@ test("every operation gives any input a documented answer, never a 5xx", async (
       { numRuns: operation.method === "DELETE" ? Math.ceil(runs / 4) : runs, endOnFailure: true },
     );
   }
-  assert.equal((await api(running.gateway).get("/livez")).status, 200);
+  assert.equal((await apiClient(running.gateway).get("/livez")).status, 200);
 });
 
 test("any bytes in any header value or path are answered, never with a 5xx", async () => {

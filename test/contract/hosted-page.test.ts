@@ -1,7 +1,7 @@
 // The hosted page as a server sends it: the data that an id alone reveals, its scripts, and its report endpoint.
 import assert from "node:assert/strict";
 import { pageScripts } from "../../gateway/web/page-headers.ts";
-import { type Answer, api } from "../harness/api.ts";
+import { type Answer, apiClient } from "../harness/api.ts";
 import { freshMerchant } from "../harness/merchant.ts";
 import { contractSuite } from "./caller.ts";
 import { type OwnGateway, ownGateway } from "./own-gateway.ts";
@@ -24,7 +24,7 @@ test("an id alone reveals its merchant's public profile, and nothing about the o
   (await merchant.api.post(`/v1/checkout-sessions/${ended}/expire`)).expect(200);
   const pages: Answer[] = [];
   for (const id of [open, ended, "cs_01jd3v9q6k8m2n4p6r8t0v2x4z", "cs_x"]) {
-    pages.push((await api(running.gateway).get(`/c/${id}`)).expect(200));
+    pages.push((await apiClient(running.gateway).get(`/c/${id}`)).expect(200));
   }
   assert.ok(pages[0]?.raw.includes(open.replace("cs_", "pay_").slice(0, 18)), "what to quote comes of the address");
   const [first, second, unknown, malformed] = pages.map(({ raw, headers }) => ({
@@ -43,7 +43,7 @@ test("an id alone reveals its merchant's public profile, and nothing about the o
 });
 
 test("the page loads one script, pinned by its hash, and its policy lets those of the list run and no others", async () => {
-  const page = await api(running.gateway).get("/c/cs_01jd3v9q6k8m2n4p6r8t0v2x4z");
+  const page = await apiClient(running.gateway).get("/c/cs_01jd3v9q6k8m2n4p6r8t0v2x4z");
   const scripts = [...page.raw.matchAll(/<script\b([^>]*)>/g)].map(([, attributes = ""]) => attributes);
   const loaded = scripts.filter((attributes) => !attributes.includes('type="application/json"'));
   assert.equal(loaded.length, 1);
@@ -61,7 +61,8 @@ test("the page loads one script, pinned by its hash, and its policy lets those o
 });
 
 test("browsers' reports are accepted in both forms, with a size limit and a rate limit by address", async () => {
-  const send = (body: unknown, type: string) => api(own.gateway).post("/c/reports", body, { "content-type": type });
+  const send = (body: unknown, type: string) =>
+    apiClient(own.gateway).post("/c/reports", body, { "content-type": type });
   const newer = [{ type: "csp-violation", body: { effectiveDirective: "script-src-elem", blockedURL: "inline" } }];
   (await send(newer, "application/reports+json")).expect(204);
   (await send({ "csp-report": { "violated-directive": "img-src" } }, "application/csp-report")).expect(204);

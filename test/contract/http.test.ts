@@ -2,7 +2,7 @@
 // envelope.
 import assert from "node:assert/strict";
 import { connect } from "node:net";
-import { purchase } from "../console/purchases.ts";
+import { makePurchase } from "../console/purchases.ts";
 import { Answer } from "../harness/api.ts";
 import { contractSuite } from "./caller.ts";
 import { ownGateway } from "./own-gateway.ts";
@@ -248,7 +248,7 @@ test("bytes that are no HTTP request are refused in the envelope too", async () 
   }
 });
 
-const paid = async () => (await purchase(running, merchant, { amount: 1000 })).payment;
+const paid = async () => (await makePurchase(running, merchant, { amount: 1000 })).payment;
 
 /** A request as it goes over the wire. */
 function written(path: string, headers: readonly string[], body = ""): string {

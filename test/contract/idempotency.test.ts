@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { once } from "node:events";
 import { type IncomingMessage, request } from "node:http";
-import { disputedPurchase, purchase } from "../console/purchases.ts";
+import { disputedPurchase, makePurchase } from "../console/purchases.ts";
 import type { Answer } from "../harness/api.ts";
 import { eventually } from "../harness/eventually.ts";
 import { freshMerchant, type TestMerchant } from "../harness/merchant.ts";
@@ -17,7 +17,7 @@ let keys = 0;
 const newKey = () => `key ${++keys}`;
 const create = (key: string, body: unknown = order, as = merchant.apiKey) =>
   api.call("createCheckoutSession", 201, { as, body, headers: { "Idempotency-Key": key } });
-const paidPayment = async () => (await purchase(running, merchant, order)).payment;
+const paidPayment = async () => (await makePurchase(running, merchant, order)).payment;
 const replayed = (answer: Answer) => answer.headers.get("idempotent-replayed") === "true";
 
 // Proves createCheckoutSession: replay
@@ -76,7 +76,7 @@ test("50 identical refunds at once refund once", async () => {
   assert.deepEqual([record.number("refunded_amount"), record.list("refunds").length], [100, 1]);
 });
 
-const heldPayment = async (of: TestMerchant) => (await purchase(running, of, { capture_method: "manual" })).payment;
+const heldPayment = async (of: TestMerchant) => (await makePurchase(running, of, { capture_method: "manual" })).payment;
 const disputeOf = async (of: TestMerchant) => (await disputedPurchase(running, of)).dispute;
 
 /** Idempotent operations that ask the processor: success, the processor's call, and a request. */
@@ -88,7 +88,12 @@ const slowOnes: readonly (readonly [string, number, Fault["target"], (of: TestMe
     "api.intents.create",
     async (of) => ({ body: { ...order, payment_method: await cardToken(running.processor, await accountOf(of)) } }),
   ],
-  ["createRefund", 201, "api.refunds.create", async (of) => ({ path: { id: (await purchase(running, of)).payment } })],
+  [
+    "createRefund",
+    201,
+    "api.refunds.create",
+    async (of) => ({ path: { id: (await makePurchase(running, of)).payment } }),
+  ],
   ["capturePayment", 200, "api.intents.capture", async (of) => ({ path: { id: await heldPayment(of) } })],
   ["cancelPayment", 200, "api.intents.cancel", async (of) => ({ path: { id: await heldPayment(of) } })],
   ["acceptDispute", 200, "api.disputes.accept", async (of) => ({ path: { id: await disputeOf(of) } })],

@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { membersOf } from "#platform/values/unchecked.ts";
 import { freshMerchant } from "../harness/merchant.ts";
-import { cards, pay } from "../harness/pay.ts";
+import { cards, payInFrame } from "../harness/pay.ts";
 import { asBuyer, contractSuite } from "./caller.ts";
 
 const { test, running, api } = contractSuite("line items", { timeoutMs: 30_000 });
@@ -22,7 +22,7 @@ test("docs/contract.md §4: lines are shown to the merchant and the buyer as the
   const seen = (session: typeof paid) => api.call("resolveCheckout", 200, asBuyer(session));
   assert.deepEqual((await read(paid)).at("line_items"), lines);
   assert.deepEqual((await seen(paid)).at("line_items"), lines);
-  await pay(paid.text("render.frame_url"), cards.succeeds);
+  await payInFrame(paid.text("render.frame_url"), cards.succeeds);
   await api.call("confirmCheckout", 200, asBuyer(paid));
   assert.deepEqual((await seen(paid)).at("line_items"), lines, "on the receipt, too");
   await api.call("expireCheckoutSession", 200, { path: { id: ended.text("id") } });

@@ -7,10 +7,10 @@ import type { Answer } from "../harness/api.ts";
 import { eventually } from "../harness/eventually.ts";
 import { freshMerchant } from "../harness/merchant.ts";
 import { fixture } from "../harness/suite.ts";
-import { caller, contractSuite } from "./caller.ts";
+import { contractCaller, contractSuite } from "./caller.ts";
 
 const { test, running, merchant, api } = contractSuite("merchants' logs", { timeoutMs: 30_000 });
-const others = fixture(test, async () => await caller(running, (await freshMerchant(running)).apiKey));
+const others = fixture(test, async () => await contractCaller(running, (await freshMerchant(running)).apiKey));
 
 const idOf = (answer: Answer) => answer.headers.get("request-id") ?? "";
 type Query = Record<string, string | number>;

@@ -21,7 +21,7 @@ import {
   UnexpectedAnswerError,
   verifyWebhook,
 } from "../../gateway/clients/node/tollbooth.ts";
-import { purchase } from "../console/purchases.ts";
+import { makePurchase } from "../console/purchases.ts";
 import { freshKey, freshMerchant } from "../harness/merchant.ts";
 import { type Receiver, startReceiver } from "../harness/receiver.ts";
 import { type FaultyProxy, startFaultyProxy } from "../harness/servers/faulty-proxy.ts";
@@ -53,7 +53,7 @@ test.after(async () => {
   await proxy.close();
 });
 
-const paid = async (amount = 1050) => (await purchase(running, merchant, { amount })).payment;
+const paid = async (amount = 1050) => (await makePurchase(running, merchant, { amount })).payment;
 
 async function failure(call: PromiseLike<unknown>): Promise<TollboothError> {
   try {

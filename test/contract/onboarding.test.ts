@@ -1,8 +1,8 @@
 // docs/contract.md §8 POST /v1/onboarding/applications/{id}/submit; docs/contract.md §8.
 import assert from "node:assert/strict";
 import { membersOf } from "#platform/values/unchecked.ts";
-import { type Caller, caller, contractSuite } from "./caller.ts";
-import { approve } from "./operator.ts";
+import { type Caller, contractCaller, contractSuite } from "./caller.ts";
+import { approveApplication } from "./operator.ts";
 
 const { test, running } = contractSuite("onboarding");
 const full = {
@@ -15,7 +15,7 @@ const full = {
 let api: Caller;
 
 test.before(async () => {
-  api = await caller(running, "");
+  api = await contractCaller(running, "");
 });
 
 const create = (body: object) => api.call("createApplication", 201, { body });
@@ -68,7 +68,7 @@ test("docs/contract.md §8: submit moves a whole draft to submitted, and again a
   const id = (await create(full)).text("id");
   assert.equal((await submit(id)).text("status"), "submitted");
   assert.equal((await submit(id)).text("status"), "submitted");
-  const merchantId = await approve(running, id);
+  const merchantId = await approveApplication(running, id);
   const approved = await submit(id);
   assert.deepEqual([approved.text("status"), approved.text("merchant_id")], ["approved", merchantId]);
 });

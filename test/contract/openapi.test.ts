@@ -9,10 +9,10 @@ import { parse } from "yaml";
 import { membersOf } from "#platform/values/unchecked.ts";
 import { errorTable } from "../../gateway/failures.ts";
 import { displayFormats, displayLine, displayPattern, notBlank } from "../../gateway/http/display-text.ts";
-import { type Answer, api } from "../harness/api.ts";
+import { type Answer, apiClient } from "../harness/api.ts";
 import { breakingChanges } from "./breaking-changes.ts";
 import { contractSuite } from "./caller.ts";
-import { type ApiDocument, apiDocument, at } from "./document.ts";
+import { type ApiDocument, apiDocument, valueAt } from "./document.ts";
 
 const { test, running } = contractSuite("OpenAPI document", { timeoutMs: 30_000 });
 let document: ApiDocument;
@@ -20,7 +20,7 @@ let yaml: Answer;
 
 test.before(async () => {
   document = await apiDocument(running.gateway);
-  yaml = (await api(running.gateway).get("/openapi.yaml")).expect(200);
+  yaml = (await apiClient(running.gateway).get("/openapi.yaml")).expect(200);
 });
 
 /** Every operation of docs/contract.md §4, §5, §7, §8 and §9. */
@@ -150,12 +150,14 @@ test("every operation of the contract is there, and none that the contract does 
 
 test("every resource of the contract has exactly the fields of its table, with their types", () => {
   for (const [name, listed] of Object.entries(fields)) {
-    const properties = membersOf(at(document.root, "components", "schemas", name, "properties"));
+    const properties = membersOf(valueAt(document.root, "components", "schemas", name, "properties"));
     const described = Object.entries(properties).map(([field, schema]) => {
       const { $ref: reference } = membersOf(schema);
       const component = typeof reference === "string" ? (reference.split("/").at(-1) ?? "") : undefined;
       const type =
-        component === undefined ? at(schema, "type") : at(document.root, "components", "schemas", component, "type");
+        component === undefined
+          ? valueAt(schema, "type")
+          : valueAt(document.root, "components", "schemas", component, "type");
       return `${field}:${type}`;
     });
     const wanted = listed.split(" ").map((pair) => {
@@ -185,11 +187,11 @@ test("docs/contract.md §1: 201 for what creates a stored object, 204 for DELETE
 });
 
 test("every operation has a summary and a description, a tag that is described, and every code of the table is given somewhere", () => {
-  const tags = new Set([document.root.tags].flat().map((tag) => at(tag, "name")));
+  const tags = new Set([document.root.tags].flat().map((tag) => valueAt(tag, "name")));
   for (const { path, method } of document.operations) {
-    const described = at(document.root, "paths", path, method.toLowerCase());
-    assert.ok(at(described, "summary") && at(described, "description"), path);
-    for (const tag of [at(described, "tags")].flat()) assert.ok(tags.has(tag));
+    const described = valueAt(document.root, "paths", path, method.toLowerCase());
+    assert.ok(valueAt(described, "summary") && valueAt(described, "description"), path);
+    for (const tag of [valueAt(described, "tags")].flat()) assert.ok(tags.has(tag));
   }
   const codes = new Set(document.operations.flatMap((operation) => operation.codes));
   codes.add("method_not_allowed"); // of no operation: a path's answer to other methods
@@ -209,7 +211,7 @@ test("every example is valid by its own schema", () => {
     }
     for (const inner of Object.values(value)) visit(inner);
   };
-  visit(at(document.root, "components", "schemas"));
+  visit(valueAt(document.root, "components", "schemas"));
   visit(document.root.paths);
   assert.ok(count > 150);
 });
@@ -219,11 +221,11 @@ test("a body is optional where an empty object is taken, and nowhere else", () =
   ajv.addSchema({ ...document.root, $id: "document" });
   let needed = 0;
   for (const { id, path, method } of document.operations.filter(({ hasBody }) => hasBody)) {
-    const body = at(document.root, "paths", path, method.toLowerCase(), "requestBody");
-    const { $ref, ...inline } = membersOf(at(body, "content", "application/json", "schema"));
+    const body = valueAt(document.root, "paths", path, method.toLowerCase(), "requestBody");
+    const { $ref, ...inline } = membersOf(valueAt(body, "content", "application/json", "schema"));
     const schema = typeof $ref === "string" ? { $ref: `document${$ref}` } : inline;
-    assert.equal(at(body, "required"), !ajv.validate(schema, {}), id);
-    if (at(body, "required") === true) needed++;
+    assert.equal(valueAt(body, "required"), !ajv.validate(schema, {}), id);
+    if (valueAt(body, "required") === true) needed++;
   }
   assert.ok(needed >= 9);
 });
@@ -231,7 +233,7 @@ test("a body is optional where an empty object is taken, and nowhere else", () =
 test("docs/contract.md §1: bodies that pass unknown fields over are those of the contract", () => {
   const schemas = document.operations.filter(({ hasBody }) => hasBody);
   const resolve = ({ $ref, ...inline }: Readonly<Record<string, unknown>>) =>
-    typeof $ref === "string" ? membersOf(at(document.root, ...$ref.split("/").slice(1))) : inline;
+    typeof $ref === "string" ? membersOf(valueAt(document.root, ...$ref.split("/").slice(1))) : inline;
   const open = schemas.filter(({ bodySchema }) => resolve(bodySchema).additionalProperties !== false);
   const apiKeys = ["createApiKey", "limitApiKey", "rollApiKey"];
   const others = ["createApplication", "updateBranding", "updateConnector", "updateProfile"];
@@ -241,9 +243,10 @@ test("docs/contract.md §1: bodies that pass unknown fields over are those of th
 test("headers that answers promise are in the document", () => {
   const namesOf = (id: string, status: string) => {
     const { path, method } = document.operation(id);
-    const answer = membersOf(at(document.root, "paths", path, method.toLowerCase(), "responses", status));
-    const response = typeof answer.$ref === "string" ? at(document.root, ...answer.$ref.split("/").slice(1)) : answer;
-    return Object.keys(membersOf(at(response, "headers")));
+    const answer = membersOf(valueAt(document.root, "paths", path, method.toLowerCase(), "responses", status));
+    const response =
+      typeof answer.$ref === "string" ? valueAt(document.root, ...answer.$ref.split("/").slice(1)) : answer;
+    return Object.keys(membersOf(valueAt(response, "headers")));
   };
   assert.ok(namesOf("createRefund", "401").includes("WWW-Authenticate"));
   const limits = ["Retry-After", "RateLimit-Limit", "RateLimit-Remaining", "RateLimit-Reset"];

@@ -7,7 +7,7 @@ import { connectPeer } from "#platform/rpc/client.ts";
 import { isId, newId } from "#platform/values/id.ts";
 import { AuditService } from "#proto/merchant/v1/audit_pb.ts";
 import { eventually } from "../harness/eventually.ts";
-import { cards, pay } from "../harness/pay.ts";
+import { cards, payInFrame } from "../harness/pay.ts";
 import { startReceiver } from "../harness/receiver.ts";
 import { fixture } from "../harness/suite.ts";
 import { asBuyer, contractSuite } from "./caller.ts";
@@ -70,8 +70,8 @@ async function story() {
     metadata: { order: metadataValue },
   };
   const session = await api.call("createCheckoutSession", 201, { body });
-  await pay(session.text("render.frame_url"), cards.declined);
-  await pay(session.text("render.frame_url"));
+  await payInFrame(session.text("render.frame_url"), cards.declined);
+  await payInFrame(session.text("render.frame_url"));
   const confirmed = await api.call("confirmCheckout", 200, asBuyer(session));
   const paymentId = confirmed.text("payment_id");
   await api.call("createRefund", 201, { path: { id: paymentId }, body: { amount: 400 } });

@@ -8,7 +8,7 @@ import { membersOf } from "#platform/values/unchecked.ts";
 import { RiskKind, RiskService } from "#proto/checkout/v1/risk_pb.ts";
 import { ApplicationService, MerchantService } from "#proto/merchant/v1/merchant_pb.ts";
 import type { StackInfo } from "../../deploy/local/stack-file.ts";
-import { type Api, api } from "../harness/api.ts";
+import { type Api, apiClient } from "../harness/api.ts";
 import type { TestMerchant } from "../harness/merchant.ts";
 
 /** Changes a merchant's state. */
@@ -37,7 +37,7 @@ export async function blockAddress(stack: StackInfo, merchantId: string, address
 }
 
 /** Approves a submitted application. @returns its merchant's id */
-export async function approve(stack: StackInfo, applicationId: string): Promise<string> {
+export async function approveApplication(stack: StackInfo, applicationId: string): Promise<string> {
   const peer = connectPeer({ url: stack.rpc.merchant, token: stack.rpc_token });
   try {
     const { application } = await peer.client(ApplicationService).approveApplication({ applicationId });
@@ -108,7 +108,10 @@ export async function accountOf(merchant: TestMerchant): Promise<string> {
 }
 
 async function processorApi(stack: StackInfo, account: string): Promise<Api> {
-  return api(stack.processor, { authorization: `Bearer ${await processorKey(stack)}`, "processor-account": account });
+  return apiClient(stack.processor, {
+    authorization: `Bearer ${await processorKey(stack)}`,
+    "processor-account": account,
+  });
 }
 
 /** The stack keeps its secrets next to its certificates. */

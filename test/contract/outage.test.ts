@@ -3,15 +3,15 @@
 import assert from "node:assert/strict";
 import { membersOf } from "#platform/values/unchecked.ts";
 import type { RunningStack } from "../../deploy/local/running-stack.ts";
-import { api, merchantApi } from "../harness/api.ts";
+import { apiClient, merchantApi } from "../harness/api.ts";
 import { eventually } from "../harness/eventually.ts";
 import { refuseWrites } from "../harness/files/read-only.ts";
 import { pngFile } from "../harness/files/sample-files.ts";
 import { freshMerchant } from "../harness/merchant.ts";
-import { cardToken, pay } from "../harness/pay.ts";
-import { stack, startTestStack } from "../harness/stack.ts";
+import { cardToken, payInFrame } from "../harness/pay.ts";
+import { sharedStack, startTestStack } from "../harness/stack.ts";
 import { suite } from "../harness/suite.ts";
-import { asBuyer, caller } from "./caller.ts";
+import { asBuyer, contractCaller } from "./caller.ts";
 import { accountOf, allHaveFailed, failProcessor, hasFailed, paymentsDatabase, timesDone } from "./operator.ts";
 import { type OwnGateway, ownGateway } from "./own-gateway.ts";
 
@@ -37,7 +37,7 @@ const bodies: Record<string, object> = {
 };
 
 test("every operation is service_unavailable with Retry-After while its service is away", async () => {
-  const running = await stack();
+  const running = await sharedStack();
   const merchant = await freshMerchant(running);
   const away = { CHECKOUT_URL: nowhere, PAYMENTS_URL: nowhere, WEBHOOK_URL: nowhere };
   const [withoutMost, withoutMerchant] = [
@@ -46,7 +46,7 @@ test("every operation is service_unavailable with Retry-After while its service 
   ];
   const suffix = "01jd3v9q6k8m2n4p6r8t0v2x4z";
   const refuseAll = async (gateway: OwnGateway) => {
-    const target = await caller(gateway, merchant.apiKey);
+    const target = await contractCaller(gateway, merchant.apiKey);
     // An earlier request with the key may have moved the money: the answer must not be a rejection.
     const path = { id: `pay_${suffix}` };
     const underKey = [
@@ -74,9 +74,9 @@ test("every operation is service_unavailable with Retry-After while its service 
     assert.ok(refusals.length > 20);
     for (const { headers } of await Promise.all(refusals)) assert.ok(Number(headers.get("retry-after")) >= 1);
     for (const { headers } of await Promise.all(underKey)) assert.ok(Number(headers.get("retry-after")) >= 1);
-    const ready = await api(gateway.gateway).get("/readyz");
+    const ready = await apiClient(gateway.gateway).get("/readyz");
     assert.deepEqual([ready.status, ready.at("error.code")], [503, "service_unavailable"]);
-    assert.equal((await api(gateway.gateway).get("/livez")).status, 200);
+    assert.equal((await apiClient(gateway.gateway).get("/livez")).status, 200);
     await gateway.stop();
   };
   await Promise.all([refuseAll(withoutMost), refuseAll(withoutMerchant)]);
@@ -85,14 +85,14 @@ test("every operation is service_unavailable with Retry-After while its service 
 // Proves createRefund: errors; capturePayment: errors; cancelPayment: errors; errors: connector_error
 test("while the processor is away nothing is lost or done twice, and the same keys go on when it is back", async () => {
   const merchant = await freshMerchant(own.stack);
-  const target = await caller(own.stack, merchant.apiKey);
+  const target = await contractCaller(own.stack, merchant.apiKey);
   const order = { amount: 1000, currency: "EUR" };
   const create = () => target.call("createCheckoutSession", 201, { body: order });
   const [paid, open] = [await create(), await create()];
   const held = await target.call("createCheckoutSession", 201, { body: { ...order, capture_method: "manual" } });
-  await pay(held.text("render.frame_url"));
+  await payInFrame(held.text("render.frame_url"));
   const heldId = (await target.call("confirmCheckout", 200, asBuyer(held))).text("payment_id");
-  await pay(paid.text("render.frame_url"));
+  await payInFrame(paid.text("render.frame_url"));
   const paymentId = (await target.call("confirmCheckout", 200, asBuyer(paid))).text("payment_id");
   const token = await cardToken(own.stack.processor, await accountOf(merchant));
   await own.halt("simulator");
@@ -137,11 +137,11 @@ test("while the processor is away nothing is lost or done twice, and the same ke
 for (const name of ["gateway", "checkout", "payments"]) {
   test(`${name} that is stopped in the middle of every flow answers each of them first`, async () => {
     const merchant = await freshMerchant(own.stack);
-    const target = await caller(own.stack, merchant.apiKey);
+    const target = await contractCaller(own.stack, merchant.apiKey);
     const order = { amount: 1000, currency: "EUR" };
     const create = () => target.call("createCheckoutSession", 201, { body: order });
     const [first, second, unpaid] = [await create(), await create(), await create()];
-    for (const session of [first, second]) await pay(session.text("render.frame_url"));
+    for (const session of [first, second]) await payInFrame(session.text("render.frame_url"));
     const paymentId = (await target.call("confirmCheckout", 200, asBuyer(first))).text("payment_id");
     // The processor delays each of the four flows, so that all are pending when the process is stopped.
     const slow = { kind: "delay", ms: 1_500, count: 1 } as const;
@@ -163,9 +163,9 @@ for (const name of ["gateway", "checkout", "payments"]) {
 
 test("a database that goes away after the processor did the work does not invite the same work again, with a key or without", async () => {
   const merchant = await freshMerchant(own.stack);
-  const target = await caller(own.stack, merchant.apiKey);
+  const target = await contractCaller(own.stack, merchant.apiKey);
   const session = await target.call("createCheckoutSession", 201, { body: { amount: 1000, currency: "EUR" } });
-  await pay(session.text("render.frame_url"));
+  await payInFrame(session.text("render.frame_url"));
   const paymentId = (await target.call("confirmCheckout", 200, asBuyer(session))).text("payment_id");
   const token = await cardToken(own.stack.processor, await accountOf(merchant));
   const slow = { kind: "delay", ms: 700, count: 1 } as const;
@@ -188,7 +188,7 @@ test("a database that goes away after the processor did the work does not invite
 test("a request with an idempotency key waits while its API key cannot be checked", async () => {
   const merchant = await freshMerchant(own.stack);
   const unknowing = await ownGateway(own.stack);
-  const target = await caller(unknowing, merchant.apiKey);
+  const target = await contractCaller(unknowing, merchant.apiKey);
   await own.halt("merchant");
   const body = { amount: 1000, currency: "EUR" };
   const keyed = target.call("createCheckoutSession", 201, { body, headers: { "Idempotency-Key": "waits" } });
@@ -220,8 +220,8 @@ test("a key that is revoked while the broker hangs works no longer than one seco
 
 test("while PostgreSQL is unavailable the gateway is not ready and answers service_unavailable; then it recovers", async () => {
   const merchant = await freshMerchant(own.stack);
-  const target = await caller(own.stack, merchant.apiKey);
-  const ready = async () => await api(own.stack.gateway).get("/readyz");
+  const target = await contractCaller(own.stack, merchant.apiKey);
+  const ready = async () => await apiClient(own.stack.gateway).get("/readyz");
   const serving = { checkout: true, payments: true, merchant: true, webhook: true };
   assert.deepEqual((await ready()).body, { status: "ok", services: serving });
   await target.call("listPayments", 200);
@@ -242,8 +242,8 @@ test("while PostgreSQL is unavailable the gateway is not ready and answers servi
 
 test("/readyz reports a read-only database, while reads go on and services accept calls", async () => {
   const merchant = await freshMerchant(own.stack);
-  const target = await caller(own.stack, merchant.apiKey);
-  const ready = async () => await api(own.stack.gateway).get("/readyz");
+  const target = await contractCaller(own.stack, merchant.apiKey);
+  const ready = async () => await apiClient(own.stack.gateway).get("/readyz");
   const { url, endSessions } = paymentsDatabase(own.stack);
   const refusal = refuseWrites(url, 4_000, endSessions);
   const away = await eventually("the gateway's report", async () => {
@@ -259,7 +259,7 @@ test("/readyz reports a read-only database, while reads go on and services accep
 
 test("an unavailable processor or broker makes neither /readyz nor a service fail", async () => {
   const merchant = await freshMerchant(own.stack);
-  const target = await caller(own.stack, merchant.apiKey);
+  const target = await contractCaller(own.stack, merchant.apiKey);
   await own.halt("simulator", "nats");
   await eventually("a service to know that the broker is away", async () => {
     const metrics = await (await fetch(`${own.stack.admin.checkout}/metrics`)).text();
@@ -268,7 +268,7 @@ test("an unavailable processor or broker makes neither /readyz nor a service fai
   await target.refused("createCheckoutSession", 502, "connector_error", { body: { amount: 1000, currency: "EUR" } });
   await eventually(
     "answers that are newer than that",
-    async () => (await api(own.stack.gateway).get("/readyz")).status === 200,
+    async () => (await apiClient(own.stack.gateway).get("/readyz")).status === 200,
   );
   for (const name of ["checkout", "payments", "merchant", "webhook"] as const)
     assert.equal((await fetch(`${own.stack.admin[name]}/readyz`)).status, 200, name);
@@ -278,7 +278,7 @@ test("an unavailable processor or broker makes neither /readyz nor a service fai
 });
 
 test("a gateway that stops lets the requests in flight end", async () => {
-  const running = await stack();
+  const running = await sharedStack();
   const merchant = await freshMerchant(running);
   await failProcessor(running, merchant, { target: "api.intents.create", kind: "delay", ms: 1_500, count: 1 });
   const gateway = await ownGateway(running);

@@ -4,7 +4,7 @@ import { randomBytes } from "node:crypto";
 import type { StackInfo } from "../../deploy/local/stack-file.ts";
 import { startGateway } from "../../gateway/server.ts";
 import { readGatewayConfig } from "../../gateway/settings.ts";
-import { infra } from "../harness/infra.ts";
+import { sharedInfra } from "../harness/infra.ts";
 
 export interface OwnGateway {
   readonly gateway: string;
@@ -17,7 +17,7 @@ export async function ownGateway(stack: StackInfo, settings: Record<string, stri
     PORT: "0",
     LOG_LEVEL: "error",
     // Receives no events of the stack, and has its own limits.
-    NATS_URL: (await infra()).natsUrl,
+    NATS_URL: (await sharedInfra()).natsUrl,
     NATS_NAMESPACE: `test-${randomBytes(6).toString("hex")}`,
     RPC_TOKEN_FILE: stack.rpc_files.tokens.gateway,
     CHECKOUT_URL: stack.rpc.checkout,

@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { membersOf } from "#platform/values/unchecked.ts";
 import { eventually } from "../harness/eventually.ts";
 import { freshMerchant } from "../harness/merchant.ts";
-import { answerChallenge, cards, cardToken, pay } from "../harness/pay.ts";
+import { answerChallenge, cards, cardToken, payInFrame } from "../harness/pay.ts";
 import { asBuyer, contractSuite } from "./caller.ts";
 import { accountOf, storeDeclined } from "./operator.ts";
 
@@ -34,7 +34,7 @@ test.before(async () => {
 
 async function payment(order: object, card: string): Promise<string> {
   const session = await api.call("createCheckoutSession", 201, { body: { description: "Order", ...order } });
-  (await pay(session.text("render.frame_url"), card)).expect(200);
+  (await payInFrame(session.text("render.frame_url"), card)).expect(200);
   const confirmed = await api.call("confirmCheckout", 200, asBuyer(session));
   return confirmed.text("payment_id");
 }
@@ -272,7 +272,7 @@ test("docs/contract.md §5: a payment has its last attempt's failure code from t
     ["4100000000000019", "blocked", "do_not_retry"],
   ] as const;
   for (const [i, [card, code, advice]] of tries.entries()) {
-    await pay(session.text("render.frame_url"), card);
+    await payInFrame(session.text("render.frame_url"), card);
     await api.call("confirmCheckout", 200, asBuyer(session));
     const failed = await eventually("the attempt to be known", async () => {
       const record = await read();
@@ -281,13 +281,13 @@ test("docs/contract.md §5: a payment has its last attempt's failure code from t
     assert.deepEqual([failed.at("failure.code"), failed.at("failure.advice")], [code, advice]);
     assert.ok(failed.text("failure.message"));
   }
-  const challenge = (await pay(session.text("render.frame_url"), cards.needsChallenge)).text("challenge_url");
+  const challenge = (await payInFrame(session.text("render.frame_url"), cards.needsChallenge)).text("challenge_url");
   await api.call("confirmCheckout", 200, asBuyer(session));
   assert.equal((await read()).at("failure"), undefined, "another attempt is under way");
   await answerChallenge(challenge, "fail");
   await api.call("confirmCheckout", 200, asBuyer(session));
   assert.equal((await read()).at("failure.code"), "authentication_failed");
-  await pay(session.text("render.frame_url"));
+  await payInFrame(session.text("render.frame_url"));
   await api.call("confirmCheckout", 200, asBuyer(session));
   const paid = await read();
   assert.equal(paid.at("failure"), undefined);

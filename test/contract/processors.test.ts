@@ -10,7 +10,7 @@ import { createLog } from "#platform/telemetry/log.ts";
 import { Failure } from "#platform/values/failure.ts";
 import { membersOf } from "#platform/values/unchecked.ts";
 import { PaymentsService } from "#proto/payments/v1/payments_pb.ts";
-import { type Answer, api } from "../harness/api.ts";
+import { type Answer, apiClient } from "../harness/api.ts";
 import { freshMerchant } from "../harness/merchant.ts";
 import { contractSuite } from "./caller.ts";
 import { ownGateway } from "./own-gateway.ts";
@@ -32,7 +32,7 @@ function deliver(body: string, options: { signedBody?: string; to?: string; head
     .update(`${time}.${options.signedBody ?? body}`)
     .digest("hex");
   const header = options.header ?? `t=${time},v1=${signed}`;
-  return api(running.gateway).post(`/processors/simulator/${options.to ?? account}`, body, {
+  return apiClient(running.gateway).post(`/processors/simulator/${options.to ?? account}`, body, {
     "content-type": "application/json",
     ...(header && { "processor-signature": header }),
   });
@@ -68,7 +68,7 @@ test("an unknown account or connector is answered like a forged signature", asyn
     await deliver(event("evt_x"), forged),
     await deliver(event("evt_x"), { ...forged, to: "acct_unknown" }),
     await deliver(event("evt_x"), { ...forged, to: "%00" }),
-    await api(running.gateway).post(`/processors/unknown/${account}`, "{}"),
+    await apiClient(running.gateway).post(`/processors/unknown/${account}`, "{}"),
   ];
   const shown = answers.map(({ status, headers, raw }) => {
     const own = ["date", "request-id"];
@@ -101,16 +101,16 @@ test("while the payments service is of a release that does not know the question
     ],
   });
   const own = await ownGateway(running, { PAYMENTS_URL: `http://127.0.0.1:${earlier.port}` });
-  (await api(own.gateway).post(`/processors/simulator/${account}`, "{}")).expect(200);
-  isRefused(await api(own.gateway).post("/processors/simulator/acct_unknown", "{}"), 400, "invalid_body");
+  (await apiClient(own.gateway).post(`/processors/simulator/${account}`, "{}")).expect(200);
+  isRefused(await apiClient(own.gateway).post("/processors/simulator/acct_unknown", "{}"), 400, "invalid_body");
   await own.stop();
   await earlier.close();
 });
 
 test("the ingress is no part of the public document, takes no key and answers no other method", async () => {
-  const document = await api(running.gateway).get("/openapi.json");
+  const document = await apiClient(running.gateway).get("/openapi.json");
   assert.ok(!document.raw.includes("/processors/"));
-  isRefused(await api(running.gateway).get(`/processors/simulator/${account}`), 404, "not_found");
+  isRefused(await apiClient(running.gateway).get(`/processors/simulator/${account}`), 404, "not_found");
 });
 
 test.run();

@@ -1,7 +1,7 @@
 // docs/contract.md §10: the limits, their headers, their scope, and how they hold across replicas.
 import assert from "node:assert/strict";
 import { Environment } from "#proto/merchant/v1/merchant_pb.ts";
-import { type Answer, type Api, api, merchantApi } from "../harness/api.ts";
+import { type Answer, type Api, apiClient, merchantApi } from "../harness/api.ts";
 import { eventually } from "../harness/eventually.ts";
 import { freshKey, freshMerchant } from "../harness/merchant.ts";
 import { contractSuite } from "./caller.ts";
@@ -81,7 +81,7 @@ test("a session is resolved 60 times and confirmed 10 times a minute; who does n
   const document = await apiDocument(limited.gateway);
   const merchant = await freshMerchant(running);
   const session = await merchant.api.post("/v1/checkout-sessions", { amount: 100, currency: "EUR" });
-  const buyer = api(limited.gateway);
+  const buyer = apiClient(limited.gateway);
   const path = `/v1/checkout/${session.text("id")}`;
   const right = `secret=${session.text("session_secret")}`;
   const wrong = `secret=${session.text("session_secret").slice(0, -4)}AAAA`;
@@ -101,7 +101,7 @@ test("an address confirms 30 times a minute over all sessions", async () => {
   const secret = (i: number) => `cs_secret_01jd3v9q6k8m2n4p6r8t0v2x4z_${String(i).padStart(43, "a")}`;
   let i = 0;
   const path = "/v1/checkout/cs_01jd3v9q6k8m2n4p6r8t0v2x4z/confirm";
-  const { allowed } = await storm(40, () => api(fresh.gateway).post(`${path}?secret=${secret(i++)}`));
+  const { allowed } = await storm(40, () => apiClient(fresh.gateway).post(`${path}?secret=${secret(i++)}`));
   await fresh.stop();
   assert.equal(allowed, 30);
 });
@@ -109,7 +109,7 @@ test("an address confirms 30 times a minute over all sessions", async () => {
 test("who has made all the applications of an hour reads, changes and submits one of them, 60 times an hour", async () => {
   const own = await ownGateway(running, { RATE_LIMIT: "on" });
   const document = await apiDocument(own.gateway);
-  const applicant = api(own.gateway);
+  const applicant = apiClient(own.gateway);
   const path = "/v1/onboarding/applications";
   const made = await applicant.post(path, { legal_name: "Lemon Books GmbH" });
   await storm(5, () => applicant.post(path, {}));
@@ -129,7 +129,7 @@ test("an address makes 5 applications an hour; X-Forwarded-For is not believed u
   const document = await apiDocument(limited.gateway);
   let i = 0;
   const send = (gateway: string) => () =>
-    api(gateway).post("/v1/onboarding/applications", {}, { "x-forwarded-for": `203.0.113.${i++}` });
+    apiClient(gateway).post("/v1/onboarding/applications", {}, { "x-forwarded-for": `203.0.113.${i++}` });
   const { allowed, refused } = await storm(8, send(limited.gateway));
   assert.equal(allowed, 5);
   for (const answer of refused) assertRetryAfter(document, "createApplication", answer, 5);
@@ -140,7 +140,7 @@ test("an address makes 5 applications an hour; X-Forwarded-For is not believed u
 
 /** Sends 400 requests that claim what is not so. @returns the statuses that came, each with its count */
 async function claims(gateway: string, claim: (api: Api, i: number) => Promise<Answer>): Promise<Map<number, number>> {
-  const answers = await Promise.all(Array.from({ length: 400 }, (_, i) => claim(api(gateway), i)));
+  const answers = await Promise.all(Array.from({ length: 400 }, (_, i) => claim(apiClient(gateway), i)));
   return new Map([...Map.groupBy(answers, ({ status }) => status)].map(([status, of]) => [status, of.length]));
 }
 
@@ -190,8 +190,8 @@ test("of 400 unknown keys, wrong secrets, unknown pages and forged events from o
   for (let i = 0; i < 5; i++) {
     const { apiKey } = await freshMerchant(running);
     (await merchantApi(tight.gateway, apiKey).get("/v1/merchants/me")).expect(200);
-    (await api(tight.gateway).get(`${resolve}?${right}`)).expect(200);
-    (await api(tight.gateway).get(`/c/${session.text("id")}`)).expect(200);
+    (await apiClient(tight.gateway).get(`${resolve}?${right}`)).expect(200);
+    (await apiClient(tight.gateway).get(`/c/${session.text("id")}`)).expect(200);
   }
   await tight.stop();
 });
@@ -209,7 +209,7 @@ test("a limited key that is tried from elsewhere uses up its address's limit, an
   assert.ok(judged >= 100 && judged < 190, String(judged));
   assert.equal(counts.get(429), 400 - judged);
   const owner = { ...stolen, "x-forwarded-for": "203.0.113.9" };
-  (await api(own.gateway).get("/v1/merchants/me", owner)).expect(200);
+  (await apiClient(own.gateway).get("/v1/merchants/me", owner)).expect(200);
   await own.stop();
 });
 
@@ -218,7 +218,7 @@ test("IPv6 addresses count by their /64, and by their /48 ten times as much", as
   const from = (address: (i: number) => string, count: number) => {
     let i = 0;
     return storm(count, () =>
-      api(own.gateway).post("/v1/onboarding/applications", {}, { "x-forwarded-for": address(i++) }),
+      apiClient(own.gateway).post("/v1/onboarding/applications", {}, { "x-forwarded-for": address(i++) }),
     );
   };
   assert.equal((await from((i) => `2001:db8:1:1::${i}`, 8)).allowed, 5);
@@ -230,7 +230,9 @@ test("IPv6 addresses count by their /64, and by their /48 ten times as much", as
 test("with a number of trusted proxies the address is the one that the farthest of them saw, whatever precedes it", async () => {
   const send = (gateway: string, forwarded: (i: number) => string) => {
     let i = 0;
-    return storm(8, () => api(gateway).post("/v1/onboarding/applications", {}, { "x-forwarded-for": forwarded(i++) }));
+    return storm(8, () =>
+      apiClient(gateway).post("/v1/onboarding/applications", {}, { "x-forwarded-for": forwarded(i++) }),
+    );
   };
   const one = await ownGateway(running, { RATE_LIMIT: "on", TRUST_PROXY: "1" });
   assert.equal((await send(one.gateway, (i) => `10.0.0.${i}, 203.0.113.1`)).allowed, 5);
@@ -252,7 +254,7 @@ test("what one replica allowed counts at the other within a moment", async () =>
   };
   const [left, right] = [await ownGateway(running, settings), await ownGateway(running, settings)];
   const remaining = async (gateway: string) =>
-    Number((await api(gateway).post("/v1/onboarding/applications", {})).headers.get("ratelimit-remaining"));
+    Number((await apiClient(gateway).post("/v1/onboarding/applications", {})).headers.get("ratelimit-remaining"));
   let requestCount = 0;
   await eventually("the other replica to count 20 requests that it did not get", async () => {
     await remaining(left.gateway);

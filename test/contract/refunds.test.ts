@@ -1,7 +1,7 @@
 // docs/contract.md §5 POST /v1/payments/{id}/refunds; docs/contract.md §5: the lists of refunds.
 import assert from "node:assert/strict";
 import { membersOf } from "#platform/values/unchecked.ts";
-import { purchase } from "../console/purchases.ts";
+import { makePurchase } from "../console/purchases.ts";
 import { eventually } from "../harness/eventually.ts";
 import { freshMerchant } from "../harness/merchant.ts";
 import { cards } from "../harness/pay.ts";
@@ -10,7 +10,7 @@ import { failProcessor, setMerchant } from "./operator.ts";
 
 const { test, running, merchant, api } = contractSuite("refunds", { timeoutMs: 30_000 });
 
-const paid = async (card?: string, of = merchant) => (await purchase(running, of, { amount: 1000 }, card)).payment;
+const paid = async (card?: string, of = merchant) => (await makePurchase(running, of, { amount: 1000 }, card)).payment;
 
 const refund = (id: string, body?: object, more = {}) =>
   api.call("createRefund", 201, { path: { id }, ...(body && { body }), ...more });

@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { randomBytes } from "node:crypto";
 import { readFile } from "node:fs/promises";
-import { type Answer, api } from "../harness/api.ts";
+import { type Answer, apiClient } from "../harness/api.ts";
 import { eventually } from "../harness/eventually.ts";
 import { logFile } from "../harness/files/stack-logs.ts";
 import { contractSuite } from "./caller.ts";
@@ -41,10 +41,10 @@ test("session secrets, API keys and bodies are in no log of any service", async 
   const session = await merchant.api.post("/v1/checkout-sessions", order);
   const secret = session.text("session_secret");
   const path = `/v1/checkout/${session.text("id")}`;
-  await api(running.gateway).get(`${path}?secret=${secret}`);
-  await api(running.gateway).post(`${path}/confirm?secret=${secret}`);
-  await api(running.gateway).get(`${path}?secret=${secret}x`);
-  await api(running.gateway).get(`/nowhere?secret=${secret}`);
+  await apiClient(running.gateway).get(`${path}?secret=${secret}`);
+  await apiClient(running.gateway).post(`${path}/confirm?secret=${secret}`);
+  await apiClient(running.gateway).get(`${path}?secret=${secret}x`);
+  await apiClient(running.gateway).get(`/nowhere?secret=${secret}`);
   const endpoint = await merchant.api.post("/v1/merchants/me/webhooks", {
     url: "https://localhost:8443/hook",
     event_types: ["test.ping"],

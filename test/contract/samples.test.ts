@@ -8,7 +8,7 @@ import { promisify } from "node:util";
 import { freePort } from "../../deploy/local/free-port.ts";
 import { SignatureVerificationError } from "../../gateway/clients/node/errors.ts";
 import { verifyWebhook } from "../../gateway/clients/node/webhook.ts";
-import { purchase } from "../console/purchases.ts";
+import { makePurchase } from "../console/purchases.ts";
 import { eventually } from "../harness/eventually.ts";
 import { python, runPython } from "../harness/files/python.ts";
 import { freshMerchant } from "../harness/merchant.ts";
@@ -196,7 +196,7 @@ else
 
 test("list-payments.mjs reads every payment once", async () => {
   const made: string[] = [];
-  for (let i = 0; i < 3; i++) made.push((await purchase(running, merchant)).payment);
+  for (let i = 0; i < 3; i++) made.push((await makePurchase(running, merchant)).payment);
   const lines = `
     const ids = [];
     for await (const payment of sample.everyPayment(input)) ids.push(payment.id);
@@ -206,7 +206,7 @@ test("list-payments.mjs reads every payment once", async () => {
 });
 
 test("refund-once.mjs refunds once, also when it is run again and the processor stumbles", async () => {
-  const paymentId = (await purchase(running, merchant)).payment;
+  const paymentId = (await makePurchase(running, merchant)).payment;
   await failProcessor(running, merchant, { target: "api.refunds.create", kind: "error_before", count: 1 });
   const lines = `
     const results = [await sample.refundOnce(input), await sample.refundOnce(input)];
@@ -242,7 +242,7 @@ test("receive-webhooks.mjs fulfils a payment that is announced twice once, and n
     const second = await run(process.execPath, [sample, port], { env, timeout: 20_000 }).catch((error) => error);
     assert.equal(second.stderr, `port ${port} is in use: another receiver is running\n`);
 
-    const { payment: paymentId } = await purchase(running, shop);
+    const { payment: paymentId } = await makePurchase(running, shop);
     await announcedTwice(shop, paymentId);
     const verified = `{"type":"payment.succeeded","payment_id":"${paymentId}","status":"succeeded"} signature ok`;
     const lines = printed.split("\n").slice(1, -1);

@@ -5,7 +5,7 @@ import fc from "fast-check";
 import { membersOf } from "#platform/values/unchecked.ts";
 import type { Answer } from "../harness/api.ts";
 import { contractSuite } from "./caller.ts";
-import { type ApiDocument, apiDocument, at, type DocumentOperation } from "./document.ts";
+import { type ApiDocument, apiDocument, type DocumentOperation, valueAt } from "./document.ts";
 import { changeOneField, drawnFrom } from "./from-schema.ts";
 
 // FUZZ_RUNS=400 searches deeper: some three minutes.
@@ -23,7 +23,7 @@ test.before(async () => {
 });
 
 const resolve = (schema: Readonly<Record<string, unknown>>) =>
-  typeof schema.$ref === "string" ? membersOf(at(document.root, ...schema.$ref.split("/").slice(1))) : schema;
+  typeof schema.$ref === "string" ? membersOf(valueAt(document.root, ...schema.$ref.split("/").slice(1))) : schema;
 
 /** Rules beyond schemas: valid URLs, currencies, codes and times, and relations between fields and stored data. */
 const judgedBeyond: ReadonlySet<string> = new Set([

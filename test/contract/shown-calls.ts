@@ -5,7 +5,7 @@ import { membersOf } from "#platform/values/unchecked.ts";
 import { operationsOf } from "../../deploy/generate/docs/reference/api-operation.ts";
 import type { StackInfo } from "../../deploy/local/stack-file.ts";
 import { disputedPurchase } from "../console/purchases.ts";
-import { type Api, api } from "../harness/api.ts";
+import { type Api, apiClient } from "../harness/api.ts";
 import { eventually } from "../harness/eventually.ts";
 import { freshMerchant } from "../harness/merchant.ts";
 import { cardToken } from "../harness/pay.ts";
@@ -27,7 +27,7 @@ export async function shownCalls(gateway: string, document: object, language: st
   );
   const calls: ShownCall[] = [];
   for (const address of addresses) {
-    const page = (await api(gateway).get(`/docs/api/${address}`)).expect(200).raw;
+    const page = (await apiClient(gateway).get(`/docs/api/${address}`)).expect(200).raw;
     for (const section of page.split('<section class="operation"').slice(1)) {
       const operation = /<h2 id="(\w+)"/.exec(section)?.[1];
       const figures = section.match(/<figure class="code"[\s\S]*?<\/figure>/g) ?? [];
@@ -135,5 +135,5 @@ async function application(gateway: string): Promise<string> {
     country_code: "DE",
     currency_code: "EUR",
   };
-  return (await api(gateway).post("/v1/onboarding/applications", whole)).expect(201).text("id");
+  return (await apiClient(gateway).post("/v1/onboarding/applications", whole)).expect(201).text("id");
 }

@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { membersOf } from "#platform/values/unchecked.ts";
 import { Environment } from "#proto/merchant/v1/merchant_pb.ts";
 import { eventTypes } from "../../services/webhook/rules/event-types.ts";
-import { purchase } from "../console/purchases.ts";
+import { makePurchase } from "../console/purchases.ts";
 import type { Answer } from "../harness/api.ts";
 import { eventually } from "../harness/eventually.ts";
 import { freshMerchant } from "../harness/merchant.ts";
@@ -260,7 +260,7 @@ test("docs/contract.md §9: every delivery is reached page by page, newest first
 test("docs/contract.md §9: a payment's deliveries to all endpoints are listed, and an endpoint shows its health", async () => {
   const own = await freshMerchant(running);
   const endpoints = [await create({}, own.apiKey), await create({}, own.apiKey)];
-  const path = { id: (await purchase(running, own)).payment };
+  const path = { id: (await makePurchase(running, own)).payment };
   const wanted = new Set(endpoints.map((each) => each.text("id")));
   const found = await eventually("both to be delivered", async () => {
     const { body } = await api.call("listPaymentDeliveries", 200, { as: own.apiKey, path });

@@ -23,7 +23,7 @@ import { durableConsumers, sealedColumns, sources } from "../../services/service
 import { type Api, merchantApi } from "../harness/api.ts";
 import { eventually } from "../harness/eventually.ts";
 import { alertManifests, alertRules } from "../harness/files/alert-rules.ts";
-import { pay } from "../harness/pay.ts";
+import { payInFrame } from "../harness/pay.ts";
 import { type Receiver, startReceiver } from "../harness/receiver.ts";
 import { type Collector, startCollector } from "../harness/servers/otlp-collector.ts";
 import { startTestStack } from "../harness/stack.ts";
@@ -73,7 +73,7 @@ async function paidSession(): Promise<{ id: string; secret: string }> {
   const hook = (await shop.post("/v1/merchants/me/webhooks", endpoint)).expect(201);
   const order = { amount: 1050, currency: "EUR", customer_email: "ada.secret@example.com" };
   const made = (await shop.post("/v1/checkout-sessions", order, { "idempotency-key": "first" })).expect(201);
-  assert.equal((await pay(made.text("render.frame_url"))).text("status"), "succeeded");
+  assert.equal((await payInFrame(made.text("render.frame_url"))).text("status"), "succeeded");
   const [id, secret] = [made.text("id"), made.text("session_secret")];
   const traceparent = `00-${traceId}-${randomBytes(8).toString("hex")}-01`;
   const confirm = `/v1/checkout/${id}/confirm?secret=${secret}`;

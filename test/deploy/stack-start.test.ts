@@ -6,10 +6,10 @@ import { join } from "node:path";
 import * as assert from "uvu/assert";
 import { freePort } from "../../deploy/local/free-port.ts";
 import type { StackInfo } from "../../deploy/local/stack-file.ts";
-import { api, merchantApi } from "../harness/api.ts";
+import { apiClient, merchantApi } from "../harness/api.ts";
 import { eventually } from "../harness/eventually.ts";
 import { allGone, modeOf, type StartCommand, startCommands } from "../harness/files/start-commands.ts";
-import { pay } from "../harness/pay.ts";
+import { payInFrame } from "../harness/pay.ts";
 import { suite } from "../harness/suite.ts";
 
 const test = suite("npm start", { timeoutMs: 200_000 });
@@ -54,7 +54,7 @@ const statusOf = async (url: string) => (await fetch(url)).status;
 async function paidReceipt(info: StackInfo): Promise<string> {
   const merchant = merchantApi(info.gateway, info.api_key);
   const session = (await merchant.post("/v1/checkout-sessions", { amount: 900, currency: "EUR" })).expect(201);
-  await pay(session.text("render.frame_url"));
+  await payInFrame(session.text("render.frame_url"));
   const confirm = `/v1/checkout/${session.text("id")}/confirm?secret=${session.text("session_secret")}`;
   const paymentId = (await merchant.post(confirm)).expect(200).text("payment_id");
   return (await merchant.get(`/v1/payments/${paymentId}`)).expect(200).text("receipt_url");
@@ -66,7 +66,7 @@ test("two stacks run at the same time, and neither accepts the other's key", asy
   const commands = [start(env), start(secondEnv)] as const;
   [first, second] = [await ready(commands[0]), await ready(commands[1])];
   for (const { info } of [first, second]) {
-    assert.is((await api(info.gateway).get("/readyz")).status, 200);
+    assert.is((await apiClient(info.gateway).get("/readyz")).status, 200);
     const wanted = { amount: 700, currency: "EUR" };
     const session = await merchantApi(info.gateway, info.api_key).post("/v1/checkout-sessions", wanted);
     assert.is(session.status, 201);
@@ -105,7 +105,7 @@ test("a start prints the addresses and next steps: docs, demo shop, a payable li
   assert.match(next, "What to do next");
   const [link = ""] = /http\S+\/c\/cs_\w+#cs_secret_\S+/.exec(next) ?? [];
   const { pathname, hash } = new URL(link);
-  const session = await api(info.gateway).get(`/v1/checkout/${pathname.slice(3)}?secret=${hash.slice(1)}`);
+  const session = await apiClient(info.gateway).get(`/v1/checkout/${pathname.slice(3)}?secret=${hash.slice(1)}`);
   assert.equal([session.status, session.body.status], [200, "open"]);
   for (const url of [`${info.gateway}/docs`, info.demo_shop ?? ""]) assert.is(await statusOf(url), 200, url);
 });
@@ -133,7 +133,7 @@ test("a killed process is restarted and logged, and stack.json has its new pid",
     const pid = (await command.stack()).pids[component];
     assert.is.not(pid, info.pids[component]);
   }
-  const isReady = async () => (await api(info.gateway).get("/readyz")).status === 200;
+  const isReady = async () => (await apiClient(info.gateway).get("/readyz")).status === 200;
   await eventually("the gateway to be ready", isReady, { limitMs: readyAgainMsMax });
   second = { command, info: await command.stack() };
 });
@@ -151,7 +151,7 @@ test("the next start keeps key and data, and kill -9 leaves no process", async (
   const { command, info } = await ready(start(kept()));
   assert.equal([info.merchant_id, info.api_key], [first.info.merchant_id, first.info.api_key]);
   const secret = encodeURIComponent(created.secret);
-  const resolved = await api(info.gateway).get(`/v1/checkout/${created.id}?secret=${secret}`);
+  const resolved = await apiClient(info.gateway).get(`/v1/checkout/${created.id}?secret=${secret}`);
   assert.equal([resolved.status, resolved.body.amount], [200, 700]);
   // Addresses of the first start are still valid.
   const addressNames = ["gateway", "processor", "demo_shop"] as const;

@@ -48,7 +48,7 @@ export async function listenTo(
 }
 
 /** True for a refusal with the reason, about the field if one is given. */
-export function refused(reason: string, field?: string): (error: unknown) => boolean {
+export function isRefusal(reason: string, field?: string): (error: unknown) => boolean {
   return (error) =>
     error instanceof Failure &&
     error.reason === reason &&

@@ -72,7 +72,7 @@ export class Answer {
 }
 
 /** @param baseUrl such as the gateway's; @param headers sent with each request */
-export function api(baseUrl: string, headers: Record<string, string> = {}): Api {
+export function apiClient(baseUrl: string, headers: Record<string, string> = {}): Api {
   const call = async (method: string, path: string, body: unknown, more: HeaderList = {}) => {
     const all = new Headers(headers);
     for (const [name, value] of new Headers(more)) all.set(name, value);
@@ -98,7 +98,7 @@ export function api(baseUrl: string, headers: Record<string, string> = {}): Api 
 
 /** The API as a merchant's backend calls it. */
 export function merchantApi(baseUrl: string, apiKey: string): Api {
-  return api(baseUrl, { authorization: `Bearer ${apiKey}` });
+  return apiClient(baseUrl, { authorization: `Bearer ${apiKey}` });
 }
 
 function isBytes(body: unknown): body is Uint8Array<ArrayBuffer> {

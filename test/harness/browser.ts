@@ -84,7 +84,7 @@ export function browserSuite(test: Suite): BrowserSuite {
       try {
         await body(visit);
       } catch (error) {
-        await shoot(visit.page, `failed-${name.replace(/\W+/g, "-").slice(0, 60)}`).catch(() => {});
+        await takeScreenshot(visit.page, `failed-${name.replace(/\W+/g, "-").slice(0, 60)}`).catch(() => {});
         await visit.context.close();
         throw error;
       }
@@ -105,7 +105,7 @@ async function launch(): Promise<Browser> {
 }
 
 /** Keeps a picture of the whole page under test/artifacts. @returns it, as PNG */
-export async function shoot(page: Page, name: string): Promise<Buffer> {
+export async function takeScreenshot(page: Page, name: string): Promise<Buffer> {
   await mkdir(artifacts, { recursive: true });
   return await page.screenshot({ path: join(artifacts, `${name}.png`), fullPage: true });
 }

@@ -7,7 +7,7 @@ import type { StackInfo } from "../../deploy/local/stack-file.ts";
 import type { BrowserSuite, Visit } from "./browser.ts";
 import { eventually } from "./eventually.ts";
 import { freshMerchant } from "./merchant.ts";
-import { stack, startTestStack, type TestStackOptions } from "./stack.ts";
+import { sharedStack, startTestStack, type TestStackOptions } from "./stack.ts";
 
 /** A stack whose consoles are open. */
 export async function startConsoleStack(options: TestStackOptions = {}): Promise<RunningStack> {
@@ -21,7 +21,7 @@ export async function startConsoleStack(options: TestStackOptions = {}): Promise
  * People are the whole stack's, so each file has addresses of its own. A file run alone starts its own stack.
  */
 export async function sharedConsoles(): Promise<StackInfo> {
-  const shared = process.env.TEST_STACK_FILE ? await stack() : await ownConsoles();
+  const shared = process.env.TEST_STACK_FILE ? await sharedStack() : await ownConsoles();
   const { id, apiKey } = await freshMerchant(shared);
   return { ...shared, merchant_id: id, api_key: apiKey };
 }
@@ -44,7 +44,7 @@ export interface Joining {
 }
 
 /** An invitation's link, as an operator gets it by command. */
-export async function invite(stack: StackInfo, joining: Joining): Promise<string> {
+export async function invitePerson(stack: StackInfo, joining: Joining): Promise<string> {
   const peer = connectPeer({ url: stack.rpc.merchant, token: stack.rpc_token });
   try {
     const merchantId = joining.merchantId ?? stack.merchant_id;
@@ -80,7 +80,7 @@ export async function addAuthenticator({ context, page }: Pick<Visit, "context" 
 /** Signs in a new member with a new passkey, and opens the start page. */
 export async function signInNew({ page, context }: Visit, stack: StackInfo, joining: Joining): Promise<void> {
   await addAuthenticator({ page, context });
-  await page.goto(await invite(stack, joining));
+  await page.goto(await invitePerson(stack, joining));
   await page.getByLabel("Your name").fill(joining.name ?? "Robin Example");
   await page.getByRole("button", { name: "Accept" }).click();
   await page.getByRole("button", { name: "Set up a passkey" }).click();

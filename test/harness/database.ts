@@ -5,11 +5,11 @@ import { join } from "node:path";
 import pg from "pg";
 import { Database } from "#platform/database/database.ts";
 import { createLog } from "#platform/telemetry/log.ts";
-import { migrate } from "../../deploy/cli/setup/migrate-database.ts";
+import { migrateDatabase } from "../../deploy/cli/setup/migrate-database.ts";
 import { withLogin } from "../../deploy/local/databases.ts";
 import type { Source } from "../../services/services.ts";
 import { eventually } from "./eventually.ts";
-import { infra } from "./infra.ts";
+import { sharedInfra } from "./infra.ts";
 
 /** A database for one test file. */
 export interface TestDatabase {
@@ -100,7 +100,7 @@ async function ensureRole(admin: pg.Client, service: Source): Promise<void> {
 }
 
 async function asAdmin<T>(work: (admin: pg.Client) => Promise<T>): Promise<T> {
-  const admin = new pg.Client({ connectionString: (await infra()).databaseUrl });
+  const admin = new pg.Client({ connectionString: (await sharedInfra()).databaseUrl });
   await admin.connect();
   try {
     return await work(admin);
@@ -110,7 +110,7 @@ async function asAdmin<T>(work: (admin: pg.Client) => Promise<T>): Promise<T> {
 }
 
 async function urlOf(database: string): Promise<string> {
-  const url = new URL((await infra()).databaseUrl);
+  const url = new URL((await sharedInfra()).databaseUrl);
   url.pathname = `/${database}`;
   return url.href;
 }
@@ -126,7 +126,7 @@ async function migratedTemplate(admin: pg.Client, service: Source): Promise<stri
       await admin.query(`drop database if exists ${unfinished} with (force)`);
       await admin.query(`create database ${unfinished} template template0`);
       await ensureRole(admin, service);
-      await migrate({ databaseUrl: await urlOf(unfinished), service, serviceRole: roleOf(service) });
+      await migrateDatabase({ databaseUrl: await urlOf(unfinished), service, serviceRole: roleOf(service) });
       if (service === "payments") await inDatabase(await urlOf(unfinished), feesOfAll);
       await whenUnused("the migrated template to be left by its clients", () =>
         admin.query(`alter database ${unfinished} rename to ${name}`),

@@ -3,7 +3,7 @@ import pg from "pg";
 import * as assert from "uvu/assert";
 import { ensureStreams } from "../../deploy/cli/setup/ensure-streams.ts";
 import { freshDatabase } from "./database.ts";
-import { infra, startInfra } from "./infra.ts";
+import { sharedInfra, startInfra } from "./infra.ts";
 import { suite } from "./suite.ts";
 
 const test = suite("servers for tests", { timeoutMs: 60_000 });
@@ -28,7 +28,7 @@ test("a fresh database has the service's tables and nothing of another test's", 
 });
 
 test("a dozen stacks' streams fit on one server", async () => {
-  const { natsUrl } = await infra();
+  const { natsUrl } = await sharedInfra();
   for (let at = 0; at < 12; at++) await ensureStreams({ broker: { url: natsUrl }, namespace: `many${at}` });
   const connection = await connect({ servers: natsUrl, timeout: 5_000 });
   const streams = await connection.jetstreamManager().then((manager) => manager.streams.names().next());

@@ -26,7 +26,7 @@ const backends = ["containers", "embedded"] as const;
 let shared: Promise<Infra> | undefined;
 
 /** The servers of this run, started at the first call and stopped when the test file ends. */
-export function infra(): Promise<Infra> {
+export function sharedInfra(): Promise<Infra> {
   shared ??= inheritedInfra() ?? ownInfra();
   return shared;
 }

@@ -1,6 +1,6 @@
 // The buyer at the card processor's surface, without a browser: sends what the simulator's card form and challenge page
 // send.
-import { type Answer, api } from "./api.ts";
+import { type Answer, apiClient } from "./api.ts";
 
 /** A card as typed into the form; the defaults are what most tests need. */
 export interface TypedCard {
@@ -29,10 +29,10 @@ export const cards = {
  * @param card a number, or all that the buyer types
  * @returns the form's answer: `status`, and `failure_code` or `challenge_url`
  */
-export async function pay(frameUrl: string, card: string | TypedCard = cards.succeeds): Promise<Answer> {
+export async function payInFrame(frameUrl: string, card: string | TypedCard = cards.succeeds): Promise<Answer> {
   const form = new URL(frameUrl);
   const typed = typeof card === "string" ? { number: card } : card;
-  return api(form.origin).post(`${form.pathname}/pay`, {
+  return apiClient(form.origin).post(`${form.pathname}/pay`, {
     client_secret: decodeURIComponent(form.hash.slice(1)),
     exp_month: 12,
     exp_year: new Date().getUTCFullYear() + 3,
@@ -44,7 +44,7 @@ export async function pay(frameUrl: string, card: string | TypedCard = cards.suc
 /** Answers the bank's challenge. @param challengeUrl from the answer to `pay` */
 export async function answerChallenge(challengeUrl: string, outcome: "pass" | "fail"): Promise<Answer> {
   const page = new URL(challengeUrl);
-  return api(page.origin).post(page.pathname, { token: decodeURIComponent(page.hash.slice(1)), outcome });
+  return apiClient(page.origin).post(page.pathname, { token: decodeURIComponent(page.hash.slice(1)), outcome });
 }
 
 /**
@@ -54,5 +54,5 @@ export async function answerChallenge(challengeUrl: string, outcome: "pass" | "f
  */
 export async function cardToken(origin: string, account: string, card: string = cards.succeeds): Promise<string> {
   const typed = { number: card, exp_month: 12, exp_year: new Date().getUTCFullYear() + 3, cvc: "123" };
-  return (await api(origin).post("/payment-methods", { account, ...typed })).expect(201).text("id");
+  return (await apiClient(origin).post("/payment-methods", { account, ...typed })).expect(201).text("id");
 }

@@ -1,9 +1,9 @@
 // Buyers and a merchant at work without a pause: purchases one after the other, each answer compared with that of a
 // quiet day. For tests that change the system under them and accept no failed request.
 import assert from "node:assert/strict";
-import { type Api, api } from "./api.ts";
+import { type Api, apiClient } from "./api.ts";
 import { eventually } from "./eventually.ts";
-import { pay } from "./pay.ts";
+import { payInFrame } from "./pay.ts";
 
 /** A session that was made. */
 export interface Order {
@@ -46,7 +46,7 @@ export function goShopping(shop: Shop, shoppers: number): Shopping {
   const loops = Array.from({ length: shoppers }, async () => {
     while (open && failures.length === 0) {
       try {
-        bought.push(await buy(shop, await order(shop, `order-${++orders}`)));
+        bought.push(await buyProduct(shop, await orderProduct(shop, `order-${++orders}`)));
       } catch (error) {
         failures.push(error);
       }
@@ -72,7 +72,7 @@ export function goShopping(shop: Shop, shoppers: number): Shopping {
 }
 
 /** Makes a session, or finds the one of this key again. */
-export async function order(shop: Shop, key: string): Promise<Order> {
+export async function orderProduct(shop: Shop, key: string): Promise<Order> {
   const body = { amount, currency: "EUR" };
   const session = (await shop.merchant.post("/v1/checkout-sessions", body, { "idempotency-key": key })).expect(201);
   const [id, secret] = [session.text("id"), session.text("session_secret")];
@@ -80,25 +80,25 @@ export async function order(shop: Shop, key: string): Promise<Order> {
 }
 
 /** The buyer pays, the merchant reads and refunds a part. */
-export async function buy(shop: Shop, made: Order): Promise<Purchase> {
-  (await api(shop.url).get(`/v1/checkout/${made.session}?${secretOf(made)}`)).expect(200);
-  (await pay(made.frameUrl)).expect(200);
-  const payment = await confirm(shop, made);
+export async function buyProduct(shop: Shop, made: Order): Promise<Purchase> {
+  (await apiClient(shop.url).get(`/v1/checkout/${made.session}?${secretOf(made)}`)).expect(200);
+  (await payInFrame(made.frameUrl)).expect(200);
+  const payment = await confirmOrder(shop, made);
   (await shop.merchant.get(`/v1/payments/${payment}`)).expect(200);
-  await refund(shop, payment, firstRefund);
+  await refundOrder(shop, payment, firstRefund);
   (await shop.merchant.get("/v1/payments?limit=5")).expect(200);
   (await shop.merchant.get("/v1/merchants/me/webhooks")).expect(200);
   return { ...made, payment };
 }
 
 /** Confirms, also again: a completed session replays its payment. */
-export async function confirm(shop: Shop, made: Order): Promise<string> {
-  const confirmed = await api(shop.url).post(`/v1/checkout/${made.session}/confirm?${secretOf(made)}`);
+export async function confirmOrder(shop: Shop, made: Order): Promise<string> {
+  const confirmed = await apiClient(shop.url).post(`/v1/checkout/${made.session}/confirm?${secretOf(made)}`);
   assert.equal(confirmed.expect(200).text("status"), "completed");
   return confirmed.text("payment_id");
 }
 
-export async function refund(shop: Shop, payment: string, partialAmount: number): Promise<void> {
+export async function refundOrder(shop: Shop, payment: string, partialAmount: number): Promise<void> {
   (await shop.merchant.post(`/v1/payments/${payment}/refunds`, { amount: partialAmount })).expect(201);
 }
 

@@ -11,13 +11,13 @@ import { startStack } from "../../deploy/local/start.ts";
 import { sources } from "../../services/services.ts";
 import { stackDatabases } from "./database.ts";
 import type { FalseClocks } from "./false-clock.ts";
-import { infra } from "./infra.ts";
+import { sharedInfra } from "./infra.ts";
 import { tempDir } from "./temp-dir.ts";
 
 let shared: Promise<StackInfo> | undefined;
 
 /** The stack of this run. Its parts must be left alone; its data is shared with other test files (see merchant.ts). */
-export function stack(): Promise<StackInfo> {
+export function sharedStack(): Promise<StackInfo> {
   const file = process.env.TEST_STACK_FILE;
   shared ??= file ? readFile(file, "utf8").then((text) => JSON.parse(text)) : ownStack();
   return shared;
@@ -77,7 +77,7 @@ export async function startTestStack(options: TestStackOptions = {}): Promise<Ru
 }
 
 async function useSharedServers(): Promise<Pick<StackOptions, "databaseUrl">> {
-  const servers = await infra();
+  const servers = await sharedInfra();
   const stem = `stack_${randomBytes(6).toString("hex")}`;
   await stackDatabases(stem, sources);
   return { databaseUrl: withDatabase(servers.databaseUrl, stem) };

@@ -13,7 +13,7 @@ import { untilAnswered } from "../chaos/persistent-client.ts";
 import { Seen, type SeenPayment } from "../chaos/seen.ts";
 import { eventually } from "../harness/eventually.ts";
 import { pngFile } from "../harness/files/sample-files.ts";
-import { cardToken, pay } from "../harness/pay.ts";
+import { cardToken, payInFrame } from "../harness/pay.ts";
 import { processOf, shapeOfRun } from "../harness/stack.ts";
 import { suite } from "../harness/suite.ts";
 import { tempDir } from "../harness/temp-dir.ts";
@@ -347,7 +347,7 @@ type CreatedSession = SeenPayment & { frameUrl: string; confirmPath: string; res
 
 /** The buyer pays, and comes back. */
 async function complete(payment: CreatedSession): Promise<void> {
-  await eventually("the buyer to pay", async () => (await pay(payment.frameUrl)).status === 200);
+  await eventually("the buyer to pay", async () => (await payInFrame(payment.frameUrl)).status === 200);
   await eventually(
     "the session to complete",
     async () => (await rig.buyer.post(payment.confirmPath)).at("status") === "completed",

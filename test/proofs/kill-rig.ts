@@ -3,9 +3,9 @@
 import assert from "node:assert/strict";
 import type { StackShape } from "../../deploy/local/settings.ts";
 import type { RunningStack } from "../../deploy/local/start.ts";
-import { type Answer, api, merchantApi } from "../harness/api.ts";
+import { type Answer, apiClient, merchantApi } from "../harness/api.ts";
 import { eventually } from "../harness/eventually.ts";
-import { pay } from "../harness/pay.ts";
+import { payInFrame } from "../harness/pay.ts";
 import { type Receiver, startReceiver } from "../harness/receiver.ts";
 import { startTestStack } from "../harness/stack.ts";
 
@@ -98,7 +98,7 @@ export class KillRig {
     const session = (await this.#untilAnswered("the session", create)).expect(201);
     await atStep(1);
     const frame = session.text("render.frame_url");
-    await eventually("the buyer to pay", async () => (await pay(frame)).status === 200, {
+    await eventually("the buyer to pay", async () => (await payInFrame(frame)).status === 200, {
       limitMs: retryLimitMs,
     });
     await atStep(2);
@@ -106,7 +106,7 @@ export class KillRig {
     const confirmed = await eventually(
       "the session to complete",
       async () => {
-        const answer = await api(this.#running.stack.gateway).post(path);
+        const answer = await apiClient(this.#running.stack.gateway).post(path);
         return answer.at("status") === "completed" ? answer : undefined;
       },
       { limitMs: retryLimitMs },

@@ -10,7 +10,7 @@ import { eventually } from "../harness/eventually.ts";
 import { falseClocks } from "../harness/false-clock.ts";
 import { freshMerchant, type TestMerchant } from "../harness/merchant.ts";
 import { isSignedWith, type Receiver, startReceiver } from "../harness/receiver.ts";
-import { buy, order } from "../harness/shopping.ts";
+import { buyProduct, orderProduct } from "../harness/shopping.ts";
 import { startTestStack } from "../harness/stack.ts";
 import { suite } from "../harness/suite.ts";
 import { tempDir } from "../harness/temp-dir.ts";
@@ -60,7 +60,7 @@ async function assertTimesAreTrue(merchant: TestMerchant): Promise<void> {
   const bearer = { authorization: `Bearer ${limited.text("api_key")}` };
   (await api.get("/v1/payments", bearer)).expect(200);
   const shop = { url: running.stack.gateway, merchant: api };
-  const { payment, session } = await buy(shop, await order(shop, "clock"));
+  const { payment, session } = await buyProduct(shop, await orderProduct(shop, "clock"));
   assertTrue("session", (await api.get(`/v1/checkout-sessions/${session}`)).expect(200));
   assertTrue("payment", (await api.get(`/v1/payments/${payment}`)).expect(200));
   assertTrue("refunds", (await api.get(`/v1/payments/${payment}/refunds`)).expect(200));

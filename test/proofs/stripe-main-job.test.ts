@@ -8,7 +8,7 @@ import { Environment } from "#proto/merchant/v1/merchant_pb.ts";
 import { ConnectorAccountService } from "#proto/payments/v1/payments_pb.ts";
 import type { RunningStack } from "../../deploy/local/running-stack.ts";
 import { seeScreen } from "../browser/buyer.ts";
-import { type Answer, api } from "../harness/api.ts";
+import { type Answer, apiClient } from "../harness/api.ts";
 import { browserSuite } from "../harness/browser.ts";
 import { eventually } from "../harness/eventually.ts";
 import { freshMerchant, type TestMerchant } from "../harness/merchant.ts";
@@ -67,7 +67,7 @@ async function newSession(members: Json = {}): Promise<Answer> {
 
 function buyer(session: Answer, action: "" | "/confirm"): Promise<Answer> {
   const path = `/v1/checkout/${session.text("id")}${action}?secret=${session.text("session_secret")}`;
-  const caller = api(running.stack.gateway);
+  const caller = apiClient(running.stack.gateway);
   return action === "" ? caller.get(path) : caller.post(path);
 }
 
@@ -84,7 +84,7 @@ async function paid(): Promise<{ intentId: string; paymentId: string; session: A
 
 function deliver(event: Json, secret: string = credentials.webhook_secret): Promise<Answer> {
   const { body, header } = signEvent(event, secret);
-  return api(running.stack.gateway).post(`/processors/stripe/${stripe.id}`, body, { "stripe-signature": header });
+  return apiClient(running.stack.gateway).post(`/processors/stripe/${stripe.id}`, body, { "stripe-signature": header });
 }
 
 /** The newest event of a type. */

@@ -4,7 +4,7 @@
 import assert from "node:assert/strict";
 import { startBuyers } from "../chaos/vanish-buyers.ts";
 import { startVanishRig } from "../chaos/vanish-rig.ts";
-import { checkAfterwards, stepOf, vanish } from "../chaos/vanish-steps.ts";
+import { checkAfterwards, runVanishStep, stepOf } from "../chaos/vanish-steps.ts";
 import { suite } from "../harness/suite.ts";
 
 const test = suite("vanish", { timeoutMs: 240_000 });
@@ -14,7 +14,7 @@ test("after the loss of PostgreSQL's machine all buyers buy again, all paid orde
   const buyers = await startBuyers(rig, 2);
   try {
     const step = stepOf("postgres");
-    const recovery = await vanish(rig, buyers, step);
+    const recovery = await runVanishStep(rig, buyers, step);
     for (const service of ["checkout", "payments", "merchant", "webhook"])
       assert.ok(recovery.connections.get(service), `${service} had a connection that vanished`);
     const { wrong, delivered } = await checkAfterwards(rig, buyers);

@@ -1,7 +1,7 @@
 // A short walk over everything that can happen to payments, with a misbehaving processor: `npm run prove -- walk` makes
 // long ones.
 import assert from "node:assert/strict";
-import { startWalkRig, walk } from "../chaos/walk.ts";
+import { runWalk, startWalkRig } from "../chaos/walk.ts";
 import type { WideRig } from "../chaos/wide-rig.ts";
 import { suite } from "../harness/suite.ts";
 
@@ -16,7 +16,7 @@ test.after(() => rig.stop());
 
 test(`${operations} operations, another way each time: the processor, our books, the events and the clients agree`, async () => {
   const seed = Math.floor(Math.random() * 1_000_000);
-  const report = await walk(rig, { operations, seed, log: () => {} });
+  const report = await runWalk(rig, { operations, seed, log: () => {} });
   const again = `npm run prove -- walk --operations ${operations} --seed ${seed}`;
   assert.deepEqual(report.differences, [], `again: ${again}`);
   assert.ok(report.operations >= operations && report.payments > 0 && report.faults > 0);

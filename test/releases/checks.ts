@@ -12,11 +12,11 @@ import { isSignedWith, type Receiver } from "../harness/receiver.ts";
 import { type Cluster, commandOf, type Release, thisRelease } from "../harness/servers/pods.ts";
 import {
   assertRefunded,
-  confirm,
+  confirmOrder,
   firstRefund,
-  order,
+  orderProduct,
   type Purchase,
-  refund,
+  refundOrder,
   type Shop,
   type Shopping,
 } from "../harness/shopping.ts";
@@ -36,10 +36,10 @@ const arriveMsMax = 120_000;
  */
 export async function visitAgain(shop: Shop, visit: RevisitedPurchase): Promise<void> {
   const { purchase } = visit;
-  assert.equal((await order(shop, purchase.key)).session, purchase.session, "a key's session, repeated");
-  assert.equal(await confirm(shop, purchase), purchase.payment, "a confirm, repeated");
+  assert.equal((await orderProduct(shop, purchase.key)).session, purchase.session, "a key's session, repeated");
+  assert.equal(await confirmOrder(shop, purchase), purchase.payment, "a confirm, repeated");
   await assertRefunded(shop, purchase.payment, refundedOf(visit));
-  await refund(shop, purchase.payment, laterRefund);
+  await refundOrder(shop, purchase.payment, laterRefund);
   visit.times += 1;
 }
 
@@ -48,7 +48,7 @@ function refundedOf({ times }: RevisitedPurchase): number {
 }
 
 /** Pairs of releases without a call to a service of the other release, or of their own. */
-export async function crossings(cluster: Cluster, old: Release): Promise<string[]> {
+export async function missingCalls(cluster: Cluster, old: Release): Promise<string[]> {
   const missing: string[] = [];
   for (const from of [old, thisRelease])
     for (const to of [old, thisRelease])
@@ -70,7 +70,7 @@ export interface Rehearsal {
 
 /** Problems at the end, as text. */
 export async function checkAfterwards(rehearsal: Rehearsal): Promise<string[]> {
-  const problems = [...(await webhookProblems(rehearsal)), ...(await complaints(rehearsal.cluster.dir))];
+  const problems = [...(await webhookProblems(rehearsal)), ...(await errorLines(rehearsal.cluster.dir))];
   for (const visit of rehearsal.visited)
     await assertRefunded(rehearsal.shop, visit.purchase.payment, refundedOf(visit));
   for (const release of [rehearsal.old, thisRelease]) {
@@ -110,7 +110,7 @@ async function webhookProblems({ shopping, visited, receiver, signingSecret }: R
 }
 
 /** Error lines of all processes, for example unreadable events, failing statements or failing jobs. */
-export async function complaints(dir: string): Promise<string[]> {
+export async function errorLines(dir: string): Promise<string[]> {
   const logs = (await readdir(dir)).filter((name) => name.endsWith(".log"));
   const lines = await Promise.all(
     logs.map(async (name) =>

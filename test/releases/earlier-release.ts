@@ -61,7 +61,12 @@ async function beforeNewestMigration(root: string): Promise<string | undefined> 
 }
 
 /** Unpacks a commit into an empty folder, ready to run. @param log called before packages are installed */
-export async function unpack(root: string, found: Found, into: string, log: (line: string) => void): Promise<Release> {
+export async function unpackRelease(
+  root: string,
+  found: Found,
+  into: string,
+  log: (line: string) => void,
+): Promise<Release> {
   const archive = join(into, "code.tar");
   const code = join(into, "code");
   await mkdir(code);

@@ -6,13 +6,13 @@ import { rm } from "node:fs/promises";
 import { Agent, setGlobalDispatcher } from "undici";
 import { printHelpIfRequested, refuseExtraArguments } from "../../deploy/local/options.ts";
 import { merchantApi } from "../harness/api.ts";
-import { infra } from "../harness/infra.ts";
+import { sharedInfra } from "../harness/infra.ts";
 import { startReceiver } from "../harness/receiver.ts";
 import { type Cluster, type Release, services, startCluster, thisRelease } from "../harness/servers/pods.ts";
-import { buy, goShopping, type Order, order, type Purchase, type Shop } from "../harness/shopping.ts";
+import { buyProduct, goShopping, type Order, orderProduct, type Purchase, type Shop } from "../harness/shopping.ts";
 import { tempDir } from "../harness/temp-dir.ts";
-import { checkAfterwards, complaints, crossings, type RevisitedPurchase, visitAgain } from "./checks.ts";
-import { findEarlier, NoEarlierRelease, UnknownReference, unpack } from "./earlier-release.ts";
+import { checkAfterwards, errorLines, missingCalls, type RevisitedPurchase, visitAgain } from "./checks.ts";
+import { findEarlier, NoEarlierRelease, UnknownReference, unpackRelease } from "./earlier-release.ts";
 
 const shoppers = 4;
 /** Purchases per step, and those that all later steps use again. */
@@ -33,7 +33,7 @@ const folder = await tempDir("release");
 try {
   const found = await findEarlier(thisRelease.root, revision);
   console.log(`from ${found.name} (${found.commit.slice(0, 7)}) to this release and back`);
-  await rehearse(await unpack(thisRelease.root, found, folder, console.log));
+  await rehearse(await unpackRelease(thisRelease.root, found, folder, console.log));
 } catch (error) {
   if (error instanceof NoEarlierRelease)
     console.log(`skipped: ${error.message}; or name one: npm run prove -- release-compat <commit>`);
@@ -62,30 +62,30 @@ async function rehearse(old: Release): Promise<void> {
       await change();
       // Each step completes and reads objects of the previous one; later steps do so for its own.
       const finished: Purchase[] = [];
-      for (const made of left.splice(0)) finished.push(await buy(shop, made));
+      for (const made of left.splice(0)) finished.push(await buyProduct(shop, made));
       for (const visit of visited) await visitAgain(shop, visit);
       const from = shopping.bought.length;
       await shopping.more(purchasesEach);
       const fresh = [...finished, ...shopping.bought.slice(from, from + visitedEach)];
       visited.push(...fresh.map((purchase) => ({ purchase, times: 0 })));
-      left.push(await order(shop, name));
+      left.push(await orderProduct(shop, name));
       console.log(`  ${name.padEnd(44)} ${shopping.bought.length - from} purchases, 0 failed`);
     }
     await shopping.end();
     const rehearsal = { cluster, old, shop, shopping, visited, receiver, signingSecret };
-    const problems = [...(await crossings(cluster, old)), ...(await checkAfterwards(rehearsal))];
+    const problems = [...(await missingCalls(cluster, old)), ...(await checkAfterwards(rehearsal))];
     for (const problem of problems) console.log(`PROBLEM ${problem}`);
     const seconds = ((performance.now() - began) / 1_000).toFixed(0);
     console.log(`${shopping.bought.length} purchases of 8 requests each in ${seconds} s: ${problems.length} problems`);
     if (problems.length > 0) process.exitCode = 1;
   } catch (error) {
     console.log(`FAILED at: ${step}`);
-    for (const line of await complaints(cluster.dir)) console.log(`  ${line}`);
+    for (const line of await errorLines(cluster.dir)) console.log(`  ${line}`);
     throw error;
   } finally {
     await receiver.close();
     await cluster.stop();
-    await (await infra()).stop();
+    await (await sharedInfra()).stop();
   }
 }
 

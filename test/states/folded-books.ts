@@ -3,7 +3,7 @@ import type { Dispute } from "../../services/payments/rules/dispute.ts";
 import { type Movement, postings } from "../../services/payments/rules/journal.ts";
 import type { PaymentState } from "../../services/payments/rules/payment.ts";
 import type { Refund } from "../../services/payments/rules/refund.ts";
-import { discrepancyOf, ownPart, settle } from "../../services/payments/rules/settlement.ts";
+import { applyUpdate, discrepancyOf, ownPart } from "../../services/payments/rules/settlement.ts";
 import {
   type Claimant,
   type Funds,
@@ -70,7 +70,7 @@ export class FoldedBooks {
     const [refunds, disputes] = [[...this.#refunds.values()], [...this.#disputes.values()]];
     const fees = [{ effectiveFrom: new Date(0), basisPoints: 290n, fixed: 30n }];
     const books = { isDirect: false, state, refunds, disputes, fees };
-    const settled = settle(books, { ...own, kind: "intent" }, "processor", (noun) => `${noun}_${++this.#count}`);
+    const settled = applyUpdate(books, { ...own, kind: "intent" }, "processor", (noun) => `${noun}_${++this.#count}`);
     for (const { refund } of settled.refunds) this.#refunds.set(refund.id, refund);
     for (const dispute of settled.disputes) this.#disputes.set(dispute.id, dispute);
     for (const id of settled.released) {

@@ -3,7 +3,7 @@
 import type { Dispute, DisputeReport, DisputeStatus } from "../../services/payments/rules/dispute.ts";
 import { type Attempt, type IntentFact, isAuthorized, statusOf } from "../../services/payments/rules/payment.ts";
 import type { Refund, RefundReport, RefundStatus } from "../../services/payments/rules/refund.ts";
-import { type Books, type SettlementUpdate, settle } from "../../services/payments/rules/settlement.ts";
+import { applyUpdate, type Books, type SettlementUpdate } from "../../services/payments/rules/settlement.ts";
 import { deliveredType } from "../../services/webhook/rules/event-types.ts";
 import { untouchedPayment } from "../harness/payments/untouched-payment.ts";
 import type { Move } from "./machine.ts";
@@ -77,7 +77,7 @@ function disputeOf(status: DisputeStatus): DisputeReport {
 /** The books afterwards, and the delivered events. */
 function applyReport(books: Books, report: SettlementUpdate): { after: Books; events: string[] } {
   const number = books.refunds.length + books.disputes.length;
-  const settled = settle(books, report, "processor", (noun) => `${noun}_${number}`);
+  const settled = applyUpdate(books, report, "processor", (noun) => `${noun}_${number}`);
   const merged = <T extends { readonly id: string }>(known: readonly T[], changed: readonly T[]): T[] => [
     ...known.filter(({ id }) => !changed.some((one) => one.id === id)),
     ...changed,

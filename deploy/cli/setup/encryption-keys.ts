@@ -3,7 +3,7 @@
 import { randomBytes } from "node:crypto";
 import { Database } from "#platform/database/database.ts";
 import { checkSchema } from "#platform/database/schema-state.ts";
-import { ConfigError, oneOf, optional, readConfig } from "#platform/process/config.ts";
+import { ConfigError, oneOf, optionalSetting, readConfig } from "#platform/process/config.ts";
 import { type KeyManagement, tryAgain } from "#platform/secrets/key-management.ts";
 import {
   type ConfiguredKeys,
@@ -73,8 +73,8 @@ type Change = (ring: ConfiguredKeys, management: Pick<KeyManagement, "wrap" | "r
 async function changed(change: Change): Promise<Answer> {
   const { ENCRYPTION_KEYS, HASH_KEY, ...settings } = readConfig({
     ...keyManagementSettings,
-    ENCRYPTION_KEYS: optional(encryptionRing),
-    HASH_KEY: optional(hashKeys),
+    ENCRYPTION_KEYS: optionalSetting(encryptionRing),
+    HASH_KEY: optionalSetting(hashKeys),
   });
   const rings = Object.entries({ ENCRYPTION_KEYS, HASH_KEY }).flatMap(([name, ring]) => (ring ? [{ name, ring }] : []));
   if (rings.length === 0) throw new ConfigError("ENCRYPTION_KEYS or HASH_KEY must be set");

@@ -2,13 +2,13 @@
 // parallel: an advisory lock per database covers its schema and its service's stream.
 
 import { brokerOf } from "#platform/events/connection.ts";
-import { optional, productionSettings, type Setting } from "#platform/process/config.ts";
+import { optionalSetting, productionSettings, type Setting } from "#platform/process/config.ts";
 import { readProductionConfig } from "#platform/service/production.ts";
 import { brokerSettings, serviceSettings, streamSettings } from "#platform/service/settings.ts";
 import { CertificateRefused, certificateRefusal } from "#platform/values/failure.ts";
 import { sources } from "../../../services/services.ts";
 import { ensureStreams } from "./ensure-streams.ts";
-import { migrate } from "./migrate-database.ts";
+import { migrateDatabase } from "./migrate-database.ts";
 
 /** Roles are named after their services. */
 const roleNames: Setting<string> = {
@@ -28,7 +28,7 @@ export const migrateSettings = {
   MERCHANT_DATABASE_URL: databaseUrl,
   WEBHOOK_DATABASE_URL: databaseUrl,
   // The services' roles, such as `{service}_service`; absent: services log in as the tables' owners, without grants.
-  SERVICE_ROLES: optional(roleNames),
+  SERVICE_ROLES: optionalSetting(roleNames),
   ...brokerSettings,
   ...streamSettings,
   ...productionSettings,
@@ -65,7 +65,7 @@ export async function migrateAll(
     const databaseUrl = databases[service];
     const authority = new URL(databaseUrl).searchParams.get("sslrootcert") ?? undefined;
     const { applied } = await explained(`${service.toUpperCase()}_DATABASE_URL`, authority, () =>
-      migrate({ databaseUrl, service, serviceRole, whileLocked }),
+      migrateDatabase({ databaseUrl, service, serviceRole, whileLocked }),
     );
     const schema = applied.length === 0 ? "the schema is up to date" : `applied ${applied.join(", ")}`;
     const rights = serviceRole === undefined ? "" : `${serviceRole} has its rights; `;

@@ -26,7 +26,7 @@ const triesMax = 120;
  * @returns the names of the files applied now
  * @throws when an applied file was edited: add a new file instead
  */
-export async function migrate(options: {
+export async function migrateDatabase(options: {
   databaseUrl: string;
   service: Source;
   /** The service's role if it differs from the migrating role; absent grants nothing. */

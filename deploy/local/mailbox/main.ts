@@ -1,7 +1,7 @@
 // The mailbox of a local stack: an SMTP server that stores every mail, and pages that show them. It forwards nothing.
 import { once } from "node:events";
 import { SMTPServer } from "smtp-server";
-import { integer, port, readConfig, text, withDefault } from "#platform/process/config.ts";
+import { integerSetting, port, readConfig, text, withDefault } from "#platform/process/config.ts";
 import type { Drain } from "#platform/process/host.ts";
 import { runProcess } from "#platform/process/process.ts";
 import { Mails } from "./mails.ts";
@@ -13,7 +13,7 @@ const settings = {
   HOST: withDefault(text, "127.0.0.1"),
   MAIL_DIR: text,
   /** The oldest mails beyond this number are deleted. */
-  MAILS_MAX: withDefault(integer(1, 100_000), 1_000),
+  MAILS_MAX: withDefault(integerSetting(1, 100_000), 1_000),
 };
 
 // Larger than any mail of ours.

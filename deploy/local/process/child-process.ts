@@ -5,7 +5,7 @@ import { createInterface } from "node:readline";
 import { findRunnable } from "../../bundle/kept-bundle.ts";
 import { openLogFile } from "./log-file.ts";
 import { warningOf } from "./log-line.ts";
-import { becomesReady, exitOf, type RunningProcess, release, runningProcess } from "./running-process.ts";
+import { becomesReady, exitOf, type RunningProcess, releaseChild, runningProcess } from "./running-process.ts";
 
 export interface ChildProgram {
   name: string;
@@ -59,6 +59,6 @@ export async function runChild(wanted: ChildProgram): Promise<RunningProcess> {
     },
     lastWords: () => lastWords.join("\n"),
   });
-  if (!wanted.keepsParentAlive) release(child);
+  if (!wanted.keepsParentAlive) releaseChild(child);
   return runningProcess(child, exited, "SIGTERM");
 }

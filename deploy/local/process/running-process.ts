@@ -61,7 +61,7 @@ export function runningProcess(child: ChildProcess, exited: Promise<string>, sig
 }
 
 /** Lets our event loop end while the child runs. Pipes are sockets underneath, which the stream types do not show. */
-export function release(child: ChildProcess): void {
+export function releaseChild(child: ChildProcess): void {
   child.unref();
   child.channel?.unref();
   for (const stream of [child.stdin, child.stdout, child.stderr]) {

@@ -2,7 +2,7 @@
 // when its parent ends, also after kill -9.
 import { spawn } from "node:child_process";
 import type { LogFile } from "./log-file.ts";
-import { becomesReady, exitOf, type RunningProcess, release, runningProcess } from "./running-process.ts";
+import { becomesReady, exitOf, type RunningProcess, releaseChild, runningProcess } from "./running-process.ts";
 
 export interface ServerProgram {
   /** Shown in errors. */
@@ -56,7 +56,7 @@ export async function runServer(wanted: ServerProgram): Promise<RunningProcess> 
     },
     lastWords: () => tail.trim(),
   });
-  if (wanted.keepsParentAlive === false) release(child);
+  if (wanted.keepsParentAlive === false) releaseChild(child);
   return runningProcess(child, exited, wanted.stopSignal);
 }
 
@@ -69,6 +69,6 @@ function guard(pid: number, signal: NodeJS.Signals): () => void {
   const shell = spawn("/bin/sh", ["-c", script, String(pid)], { stdio: ["pipe", "ignore", "ignore"], detached: true });
   shell.once("error", () => {}); // without a shell the next start ends the survivor
   shell.stdin.once("error", () => {});
-  release(shell);
+  releaseChild(shell);
   return () => void shell.kill("SIGKILL");
 }

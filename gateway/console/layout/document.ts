@@ -12,7 +12,7 @@ interface DocumentParts {
   readonly main: Html;
 }
 
-export function document({ language, title, tone, header, main }: DocumentParts): Html {
+export function htmlDocument({ language, title, tone, header, main }: DocumentParts): Html {
   const texts = textsOf(language).frame;
   const { script, style } = consoleFiles();
   return html`<!doctype html>

@@ -7,8 +7,8 @@ import { type Html, html } from "../../html.ts";
 import { formFields } from "../http/form.ts";
 import type { ConsoleContext, MerchantVisit, OperatorVisit, Page, PersonVisit, Visit } from "../session/visit.ts";
 import { type Language, ownTextsOf, textsOf } from "../texts/texts.ts";
-import { hidden } from "../view/fields.ts";
-import { document } from "./document.ts";
+import { hiddenField } from "../view/fields.ts";
+import { htmlDocument } from "./document.ts";
 import { merchantNavigation, operatorNavigation, renderNavigation } from "./navigation.ts";
 
 export function merchantLayout(visit: MerchantVisit, page: Page): Html {
@@ -17,7 +17,7 @@ export function merchantLayout(visit: MerchantVisit, page: Page): Html {
   const isLive = visit.environment === Environment.LIVE;
   const tone = isLive ? "live" : "sandbox";
   const environmentLabel = isLive ? texts.live : texts.sandbox;
-  return document({
+  return htmlDocument({
     language,
     title: `${page.title} · ${membership.merchantName} · ${environmentLabel}`,
     tone,
@@ -61,7 +61,7 @@ function personMenu({ language, session, token }: PersonVisit): Html {
   return html`<details class="menu person-menu"><summary>${person?.name || person?.email || ""}</summary>
 <div class="menu-list"><p class="muted">${person?.email ?? ""}</p><a href="/account">${texts.account}</a>
 ${session.memberships.length > 1 ? html`<a href="/choose">${texts.otherMerchants}</a>` : ""}
-<form method="post" action="/sign-out">${hidden(formFields.token, token)}<button class="link">${texts.signOut}</button></form></div></details>`;
+<form method="post" action="/sign-out">${hiddenField(formFields.token, token)}<button class="link">${texts.signOut}</button></form></div></details>`;
 }
 
 /** The notice with the key `done` of the query; empty for an unknown key. */
@@ -77,7 +77,7 @@ function noticesOf(language: Language): ReadonlyMap<string, unknown> {
 }
 
 export function personLayout({ config }: Pick<ConsoleContext, "config">, visit: PersonVisit, page: Page): Html {
-  return document({
+  return htmlDocument({
     language: visit.language,
     title: page.title,
     tone: config.CONSOLE_DOOR === "operators" ? "operators" : "plain",
@@ -90,7 +90,7 @@ ${page.body}`,
 export function operatorLayout(visit: OperatorVisit, page: Page): Html {
   const { language, request } = visit;
   const texts = textsOf(language).frame;
-  return document({
+  return htmlDocument({
     language,
     title: `${page.title} · ${texts.operators}`,
     tone: "operators",
@@ -103,7 +103,7 @@ export function operatorLayout(visit: OperatorVisit, page: Page): Html {
 }
 
 export function entryLayout({ language, request }: Pick<Visit, "language" | "request">, page: Page): Html {
-  return document({
+  return htmlDocument({
     language,
     title: page.title,
     tone: "plain",

@@ -4,7 +4,7 @@ import { Failure } from "#platform/values/failure.ts";
 import { html } from "../../html.ts";
 import { type Form, formFields } from "../http/form.ts";
 import { textsOf } from "../texts/texts.ts";
-import { codeField, hidden, renderAlert } from "../view/fields.ts";
+import { codeField, hiddenField, renderAlert } from "../view/fields.ts";
 import { cardPage } from "../view/forms.ts";
 import { passkeyForm, providerLink } from "../view/passkey-form.ts";
 import { isProved, personVisit } from "./admit.ts";
@@ -43,7 +43,7 @@ async function proofPage(
   const ofProvider = textsOf(visit.language).provider;
   const proof = await peers.signIn.beginProof({ sessionSecret: visit.secret });
   const entries = [...form.entries(), [formFields.token, visit.token] as const];
-  const fields = entries.map(([name, value]) => hidden(name, value));
+  const fields = entries.map(([name, value]) => hiddenField(name, value));
   const action = visit.request.url;
   const body = html`<p>${texts.proofText}</p>
 ${renderAlert(wrong === "passkey" ? texts.passkeyRefused : "")}

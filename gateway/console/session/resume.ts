@@ -5,7 +5,7 @@ import { type Html, html } from "../../html.ts";
 import { localPath } from "../http/address.ts";
 import { Form, fieldsMax } from "../http/form.ts";
 import { textsOf } from "../texts/texts.ts";
-import { hidden } from "../view/fields.ts";
+import { hiddenField } from "../view/fields.ts";
 import { cardPage, postForm } from "../view/forms.ts";
 import type { Page, PersonVisit } from "./visit.ts";
 
@@ -29,7 +29,7 @@ export function unsentOf(path: string, body: unknown): UnsentForm | undefined {
 /** Fields that carry the form inside the sign-in form. */
 export function unsentFields(unsent: UnsentForm | undefined): readonly Html[] {
   if (!unsent) return [];
-  return [hidden(names.path, unsent.path), hidden(names.fields, JSON.stringify(unsent.entries))];
+  return [hiddenField(names.path, unsent.path), hiddenField(names.fields, JSON.stringify(unsent.entries))];
 }
 
 /** The form that a sign-in form carried. */
@@ -41,7 +41,7 @@ export function unsentIn(form: Form): UnsentForm | undefined {
 
 export function resumePage(visit: PersonVisit, { path, entries }: UnsentForm): Page {
   const texts = textsOf(visit.language).entry;
-  const fields = entries.map(([name, value]) => hidden(name, value));
+  const fields = entries.map(([name, value]) => hiddenField(name, value));
   return cardPage(
     texts.againTitle,
     html`<p>${texts.againText}</p>${postForm(visit, { action: path, fields, button: texts.againSend })}

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { suite } from "../../../test/harness/suite.ts";
-import { fill, languages, pluralText, textsOf } from "./texts.ts";
+import { fillText, languages, pluralText, textsOf } from "./texts.ts";
 
 const test = suite("console texts");
 
@@ -27,7 +27,7 @@ test("every language has the same keys and placeholders", () => {
 });
 
 test("fills placeholders and picks the plural form of a number", () => {
-  assert.equal(fill("{b} of {a}", { a: 2, b: "one" }), "one of 2");
+  assert.equal(fillText("{b} of {a}", { a: 2, b: "one" }), "one of 2");
   const forms = { one: "{count} payment", other: "{count} payments" };
   assert.deepEqual(
     [0n, 1n, 1_204n].map((count) => pluralText("en", forms, count)),

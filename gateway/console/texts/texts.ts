@@ -25,7 +25,7 @@ function withWords(own: Areas): Catalogue {
   return Object.fromEntries(all) as unknown as Catalogue;
 }
 
-export function fill(text: string, values: Readonly<Record<string, string | number>>): string {
+export function fillText(text: string, values: Readonly<Record<string, string | number>>): string {
   return text.replace(/\{(\w+)\}/g, (all, name: string) => String(values[name] ?? all));
 }
 
@@ -36,7 +36,7 @@ export function pluralText(
   count: number | bigint,
 ): string {
   const isOne = new Intl.PluralRules(language).select(Number(count)) === "one";
-  return fill(isOne ? forms.one : forms.other, { count: new Intl.NumberFormat(language).format(count) });
+  return fillText(isOne ? forms.one : forms.other, { count: new Intl.NumberFormat(language).format(count) });
 }
 
 /** @param preferences BCP 47 tags, most preferred first */

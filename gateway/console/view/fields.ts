@@ -64,11 +64,11 @@ export function selectField(parts: FieldParts & { readonly value: string; readon
   const { name, value, choices } = parts;
   return around(
     parts,
-    html`<select id="${name}" name="${name}"${described(parts)}>${options(choices, value)}</select>`,
+    html`<select id="${name}" name="${name}"${described(parts)}>${optionElements(choices, value)}</select>`,
   );
 }
 
-export function options(choices: readonly Choice[], chosen: string): readonly Html[] {
+export function optionElements(choices: readonly Choice[], chosen: string): readonly Html[] {
   return choices.map(
     ({ value, label }) => html`<option value="${value}"${value === chosen ? html` selected` : ""}>${label}</option>`,
   );
@@ -107,7 +107,7 @@ export function checkField(parts: { readonly name: string; readonly label: strin
 <label for="${name}">${label}</label></div>`;
 }
 
-export function hidden(name: string, value: string): Html {
+export function hiddenField(name: string, value: string): Html {
   return html`<input type="hidden" name="${name}" value="${value}">`;
 }
 

@@ -1,6 +1,6 @@
 // Filters of a list: a form by GET, which keeps the choices in the address.
 import { type Html, html } from "../../html.ts";
-import { type Choice, options } from "./fields.ts";
+import { type Choice, optionElements } from "./fields.ts";
 
 interface FilterParts {
   readonly name: string;
@@ -13,7 +13,7 @@ export function filterSelect(
   parts: FilterParts & { readonly choices: readonly Choice[]; readonly isCompact?: true },
 ): Html {
   const { name, label, value, choices, isCompact } = parts;
-  const select = html`<select id="${name}" name="${name}">${options(choices, value)}</select>`;
+  const select = html`<select id="${name}" name="${name}">${optionElements(choices, value)}</select>`;
   return isCompact
     ? html`<label class="visually-hidden" for="${name}">${label}</label>${select}`
     : html`<div class="filter"><label for="${name}">${label}</label>${select}</div>`;

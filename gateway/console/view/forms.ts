@@ -3,7 +3,7 @@ import { type Html, html } from "../../html.ts";
 import { formFields } from "../http/form.ts";
 import type { Page, PersonVisit } from "../session/visit.ts";
 import { textsOf } from "../texts/texts.ts";
-import { hidden, renderAlert } from "./fields.ts";
+import { hiddenField, renderAlert } from "./fields.ts";
 
 interface PostFormParts {
   /** Default: the address of the page. */
@@ -24,7 +24,7 @@ export function postForm({ token }: Pick<PersonVisit, "token">, parts: PostFormP
   const formClass = layout === undefined ? "" : html` class="${layout === "panel" ? "panel" : "inline"}"`;
   const buttonClass = ["button", tone, layout === "row" && "small"].filter(Boolean).join(" ");
   const submit = html`<button class="${buttonClass}"${label ? html` aria-label="${label}"` : ""}>${button}</button>`;
-  return html`<form method="post"${target}${formClass}>${[hidden(formFields.token, token), ...fields]}
+  return html`<form method="post"${target}${formClass}>${[hiddenField(formFields.token, token), ...fields]}
 ${link ? html`<div class="actions">${submit}${link}</div>` : submit}</form>`;
 }
 

@@ -12,7 +12,7 @@ export function renderDetails(summary: string, body: Html, isOpen = false): Html
   return html`<details class="more panel"${isOpen ? html` open` : ""}><summary>${summary}</summary>${body}</details>`;
 }
 
-export function panel(title: string, body: Html): Html {
+export function formPanel(title: string, body: Html): Html {
   return html`<section class="panel"><h2>${title}</h2>${body}</section>`;
 }
 

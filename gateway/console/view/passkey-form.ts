@@ -3,7 +3,7 @@
 import { type Html, html } from "../../html.ts";
 import { dataBlock } from "../layout/document.ts";
 import type { Errand } from "../session/provider.ts";
-import { hidden } from "./fields.ts";
+import { hiddenField } from "./fields.ts";
 
 interface PasskeyFormParts {
   readonly action: string;
@@ -23,7 +23,7 @@ export function passkeyForm({ action, kind, optionsSource, names, fields, label 
     ? ""
     : html` data-options="${optionsSource.optionsPath}" data-failed="${optionsSource.failed}"`;
   return html`<form method="post" action="${action}" data-passkey="${kind}" data-challenge="${names.challenge}" data-response="${names.response}"${later}>
-${hidden(names.challenge, hasOptions ? optionsSource.challengeId : "")}${hidden(names.response, "")}${fields}
+${hiddenField(names.challenge, hasOptions ? optionsSource.challengeId : "")}${hiddenField(names.response, "")}${fields}
 <p class="problem" role="alert" data-passkey-problem hidden></p>
 <button class="button">${label}</button>${hasOptions ? dataBlock("passkey", optionsSource.optionsJson) : ""}</form>`;
 }

@@ -4,11 +4,11 @@ import type { Invitation, InviteMemberResponse, Member, RefundLimit, Role } from
 import { type Html, html } from "../../html.ts";
 import type { Page, PersonVisit } from "../session/visit.ts";
 import { translateCode } from "../texts/labels.ts";
-import { fill, type Language, textsOf } from "../texts/texts.ts";
+import { fillText, type Language, textsOf } from "../texts/texts.ts";
 import { postForm } from "./forms.ts";
 import { codeBlock } from "./pieces.ts";
-import { table } from "./table.ts";
-import { moment, money } from "./values.ts";
+import { htmlTable } from "./table.ts";
+import { dateTimeText, moneyText } from "./values.ts";
 
 export function memberName({ person }: Member): string {
   return person?.name || person?.email || "";
@@ -22,7 +22,7 @@ export function memberTable(
 ): Html {
   const texts = textsOf(language).team;
   const you = ({ person }: Member) => (person?.id === session.person?.id ? ` (${texts.you})` : "");
-  return table({
+  return htmlTable({
     caption: texts.title,
     rows: members,
     empty: texts.noMembers,
@@ -34,8 +34,8 @@ export function memberTable(
       },
       { heading: texts.role, cell: ({ role, refundLimit }) => roleCell(language, role, refundLimit) },
       { heading: texts.signInMethods, cell: (member) => formatMethods(language, member) },
-      { heading: texts.joined, cell: ({ joinedAt }) => moment(language, joinedAt) },
-      { heading: texts.lastSeen, cell: ({ lastSeenAt }) => moment(language, lastSeenAt) || texts.never },
+      { heading: texts.joined, cell: ({ joinedAt }) => dateTimeText(language, joinedAt) },
+      { heading: texts.lastSeen, cell: ({ lastSeenAt }) => dateTimeText(language, lastSeenAt) || texts.never },
       ...(edit ? [{ heading: "", cell: edit }] : []),
     ],
   });
@@ -43,7 +43,7 @@ export function memberTable(
 
 function roleCell(language: Language, role: string, limit: RefundLimit | undefined): Html {
   const shown = limit
-    ? html`<br><span class="muted">${textsOf(language).team.limit}: ${money(language, limit.amount, limit.currency)}</span>`
+    ? html`<br><span class="muted">${textsOf(language).team.limit}: ${moneyText(language, limit.amount, limit.currency)}</span>`
     : "";
   return html`<span>${translateCode(language, "roles", role)}${shown}</span>`;
 }
@@ -66,10 +66,10 @@ export function invitationTable(
     expiresAt !== undefined && timestampDate(expiresAt).getTime() < Date.now();
   const button = (invitation: Invitation) => {
     const form = revoke?.(invitation);
-    const label = fill(texts.revokeFor, { email: invitation.email });
+    const label = fillText(texts.revokeFor, { email: invitation.email });
     return form ? postForm(visit, { ...form, button: texts.revoke, label, tone: "secondary", layout: "row" }) : "";
   };
-  return table({
+  return htmlTable({
     caption: texts.invitations,
     rows: invitations,
     empty: texts.noInvitation,
@@ -77,7 +77,10 @@ export function invitationTable(
       { heading: texts.email, cell: ({ email }) => email },
       { heading: texts.role, cell: ({ role, refundLimit }) => roleCell(language, role, refundLimit) },
       { heading: texts.invitedBy, cell: ({ inviterName }) => inviterName || texts.operator },
-      { heading: texts.until, cell: (each) => (isExpired(each) ? texts.expired : moment(language, each.expiresAt)) },
+      {
+        heading: texts.until,
+        cell: (each) => (isExpired(each) ? texts.expired : dateTimeText(language, each.expiresAt)),
+      },
       ...(revoke ? [{ heading: "", cell: button }] : []),
     ],
   });
@@ -94,7 +97,7 @@ export function invitedPage(
   const shown = html`<section class="panel secret"><h2>${texts.link}</h2>${codeBlock(language, link)}<p class="warning">${texts.linkNote}</p></section>`;
   return {
     title: texts.invitedTitle,
-    body: html`<h1>${texts.invitedTitle}</h1><p>${fill(texts.invitedText, { email })} ${isMailed ? texts.mailed : texts.notMailed}</p>
+    body: html`<h1>${texts.invitedTitle}</h1><p>${fillText(texts.invitedText, { email })} ${isMailed ? texts.mailed : texts.notMailed}</p>
 ${link === "" ? "" : shown}
 <p><a class="button" href="${teamPath}">${texts.toTeam}</a></p>`,
   };
@@ -110,7 +113,7 @@ export function roleTable(language: Language, roles: readonly Role[], actions: r
         ? html`<span class="may" role="img" aria-label="${texts.yes}">✓</span>`
         : html`<span class="muted" role="img" aria-label="${texts.no}">–</span>`,
   }));
-  return table({
+  return htmlTable({
     caption: texts.rolesTitle,
     rows: actions,
     empty: "",

@@ -2,10 +2,10 @@
 import { renderSVG } from "uqr";
 import { Html, html } from "../../html.ts";
 import type { Tone } from "../texts/labels.ts";
-import { fill, type Language, textsOf } from "../texts/texts.ts";
-import { count } from "./values.ts";
+import { fillText, type Language, textsOf } from "../texts/texts.ts";
+import { countText } from "./values.ts";
 
-export function chip(text: string, tone: Tone): Html {
+export function toneChip(text: string, tone: Tone): Html {
   return html`<span class="chip chip-${tone}">${text}</span>`;
 }
 
@@ -33,7 +33,7 @@ interface Paging {
   readonly total: string;
 }
 
-export function paging(language: Language, { next, first, total }: Paging): Html {
+export function pageNavigation(language: Language, { next, first, total }: Paging): Html {
   const texts = textsOf(language).frame;
   return html`<nav class="paging" aria-label="${texts.pages}"><span>${total}</span>${first === undefined ? "" : html`<a href="${first}">${texts.firstPage}</a>`}${next === undefined ? "" : html`<a href="${next}" rel="next">${texts.nextPage}</a>`}</nav>`;
 }
@@ -49,9 +49,9 @@ interface Pages {
   readonly cursor?: "after" | "page";
 }
 
-export function pages(language: Language, { path, query, next, total, cursor = "after" }: Pages): Html {
+export function cursorLinks(language: Language, { path, query, next, total, cursor = "after" }: Pages): Html {
   const at = (value: string) => withFilter(path, query, { [cursor]: value });
-  return paging(language, {
+  return pageNavigation(language, {
     total: typeof total === "string" ? total : onThisPage(language, total),
     next: next ? at(next) : undefined,
     first: query.get(cursor) ? at("") : undefined,
@@ -59,7 +59,7 @@ export function pages(language: Language, { path, query, next, total, cursor = "
 }
 
 export function onThisPage(language: Language, shown: number): string {
-  return fill(textsOf(language).frame.onPage, { count: count(language, shown) });
+  return fillText(textsOf(language).frame.onPage, { count: countText(language, shown) });
 }
 
 /** A list's first page with changed filters; an empty value removes a filter. */
@@ -75,7 +75,7 @@ export function withFilter(path: string, query: URLSearchParams, changes: Readon
 }
 
 /** An address with a query, without empty values. */
-export function address(path: string, query: Readonly<Record<string, string>>): string {
+export function addressWith(path: string, query: Readonly<Record<string, string>>): string {
   return withFilter(path, new URLSearchParams(), query);
 }
 

@@ -1,10 +1,10 @@
 // Loads each part of a page separately. If a service is down, the page names the missing part and shows the rest.
 import { asFailure, type Failure } from "#platform/values/failure.ts";
 import { type Html, html } from "../../html.ts";
-import { fill, type Language, textsOf } from "../texts/texts.ts";
+import { fillText, type Language, textsOf } from "../texts/texts.ts";
 
 /** @throws every failure that is no outage */
-export async function section<T>(
+export async function loadSection<T>(
   language: Language,
   name: string,
   load: () => Promise<T>,
@@ -29,7 +29,7 @@ export async function unlessAway<T>(load: () => Promise<T>): Promise<{ readonly 
 }
 
 export function renderMissing(language: Language, name: string): Html {
-  return html`<p class="missing" role="note">${fill(textsOf(language).frame.missing, { part: name })}</p>`;
+  return html`<p class="missing" role="note">${fillText(textsOf(language).frame.missing, { part: name })}</p>`;
 }
 
 export function isAway({ reason }: Failure): boolean {

@@ -17,7 +17,7 @@ interface TableParts<R> {
   readonly empty: string;
 }
 
-export function table<R>({ caption, columns, rows, empty }: TableParts<R>): Html {
+export function htmlTable<R>({ caption, columns, rows, empty }: TableParts<R>): Html {
   if (rows.length === 0) return html`<div class="empty"><p>${empty}</p></div>`;
   const headings = columns.map(({ heading, isNumber }) =>
     heading === "" ? html`<td></td>` : html`<th scope="col"${isNumber ? html` class="number"` : ""}>${heading}</th>`,
@@ -34,7 +34,7 @@ export function table<R>({ caption, columns, rows, empty }: TableParts<R>): Html
 }
 
 /** Names and values of one record, without the empty ones. */
-export function facts(pairs: readonly (readonly [name: string, value: Html | string])[]): Html {
+export function factList(pairs: readonly (readonly [name: string, value: Html | string])[]): Html {
   const shown = pairs.filter(([, value]) => (typeof value === "string" ? value : value.text) !== "");
   return html`<dl class="facts">${shown.map(([name, value]) => html`<div><dt>${name}</dt><dd>${value}</dd></div>`)}</dl>`;
 }

@@ -1,6 +1,6 @@
 import * as assert from "uvu/assert";
 import { suite } from "../../../test/harness/suite.ts";
-import { dayShown, majorUnits, minorUnits, money } from "./values.ts";
+import { dayShown, majorUnits, minorUnits, moneyText } from "./values.ts";
 
 const test = suite("values of the consoles");
 
@@ -10,9 +10,9 @@ test("formats an amount exactly with its currency's decimals", () => {
   assert.is(majorUnits(-5n, "EUR"), "-0.05");
   assert.is(majorUnits(1050n, "JPY"), "1050");
   assert.is(majorUnits(1050n, "KWD"), "1.050");
-  assert.is(money("en", 99_999_999n, "USD"), "$999,999.99");
-  assert.is(money("en", 9_007_199_254_740_993n, "USD"), "$90,071,992,547,409.93");
-  assert.is(money("de", 1050n, "EUR").replace(/\s/g, " "), "10,50 €");
+  assert.is(moneyText("en", 99_999_999n, "USD"), "$999,999.99");
+  assert.is(moneyText("en", 9_007_199_254_740_993n, "USD"), "$90,071,992,547,409.93");
+  assert.is(moneyText("de", 1050n, "EUR").replace(/\s/g, " "), "10,50 €");
 });
 
 test("reads a typed amount exactly or rejects it", () => {

@@ -13,7 +13,7 @@ export function majorUnits(amount: bigint, currency: string): string {
 }
 
 /** For example `€10.50` or `10,50 €`. */
-export function money(language: Language, amount: bigint, currency: string): string {
+export function moneyText(language: Language, amount: bigint, currency: string): string {
   const exact = majorUnits(amount, currency);
   const digits = currencyExponent(currency) ?? 2;
   const format = new Intl.NumberFormat(language, {
@@ -42,7 +42,7 @@ export function minorUnits(typed: string, currency: string): bigint | undefined 
 }
 
 /** A time in UTC. The script shows it in the reader's zone. */
-export function moment(language: Language, at: Timestamp | undefined): Html | string {
+export function dateTimeText(language: Language, at: Timestamp | undefined): Html | string {
   if (!at) return "";
   const date = timestampDate(at);
   return html`<time datetime="${date.toISOString()}">${momentText(language, date)}</time>`;
@@ -54,7 +54,7 @@ export function momentText(language: Language, at: Date): string {
 }
 
 /** A day in UTC. */
-export function day(language: Language, at: Timestamp | undefined): Html | string {
+export function dayText(language: Language, at: Timestamp | undefined): Html | string {
   if (!at) return "";
   const date = timestampDate(at);
   const text = new Intl.DateTimeFormat(language, { dateStyle: "medium", timeZone: "UTC" }).format(date);
@@ -68,7 +68,7 @@ export function dayShown(language: Language, text: string): string {
   return new Intl.DateTimeFormat(language, { dateStyle: "medium", timeZone: "UTC" }).format(date);
 }
 
-export function count(language: Language, value: bigint | number): string {
+export function countText(language: Language, value: bigint | number): string {
   return new Intl.NumberFormat(language).format(value);
 }
 

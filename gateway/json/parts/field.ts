@@ -89,13 +89,13 @@ export const metadataSchema = Type.Unsafe<Record<string, string>>({
 const componentNames = new WeakMap<TSchema, string>();
 
 /** Names a schema for the document. */
-export function component<S extends TSchema>(name: string, schema: S): S {
+export function jsonComponent<S extends TSchema>(name: string, schema: S): S {
   componentNames.set(schema, name);
   return schema;
 }
 
 /** A named schema as an optional field: TypeBox copies it, so the name is copied, too. */
-export function optional<S extends TSchema>(schema: S) {
+export function optionalProperty<S extends TSchema>(schema: S) {
   const copy = Type.Optional(schema);
   const name = componentNames.get(schema);
   if (name !== undefined) componentNames.set(copy, name);

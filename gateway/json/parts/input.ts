@@ -1,7 +1,7 @@
 // Shared request fields, and the checks that a schema cannot express. A check throws INVALID_BODY for its field.
 import { Type } from "typebox";
 import { buyerEmail, withAsciiDomain } from "#platform/values/email.ts";
-import { invalid } from "#platform/values/failure.ts";
+import { invalidField } from "#platform/values/failure.ts";
 import { currencyExponent } from "#platform/values/money.ts";
 import { Environment } from "#proto/merchant/v1/merchant_pb.ts";
 import { displayLine } from "../../http/display-text.ts";
@@ -35,7 +35,7 @@ export const clearable = (schema: object) => Type.Unsafe<string | null>({ ...sch
 
 export function currencyOf(field: string, text: string): string {
   const currency = text.toUpperCase();
-  if (currencyExponent(currency) === undefined) throw invalid(field, "must be an ISO 4217 currency code");
+  if (currencyExponent(currency) === undefined) throw invalidField(field, "must be an ISO 4217 currency code");
   return currency;
 }
 
@@ -66,7 +66,7 @@ export function returnUrlOf(field: string, text: string, environment: Environmen
   const isAllowed =
     url?.protocol === "https:" || (url?.protocol === "http:" && isLocal && environment === Environment.SANDBOX);
   if (!url || !isAllowed || url.username !== "" || url.password !== "") {
-    throw invalid(field, urlProblem);
+    throw invalidField(field, urlProblem);
   }
   return text;
 }
@@ -79,6 +79,6 @@ export function httpsUrlOf(field: string, text: string): string {
 /** The API key determines the environment; a request may only repeat it (docs/contract.md §1). */
 export function assertOwnEnvironment(environment: Environment, requested: string | undefined): void {
   if (requested !== undefined && requested !== environmentText(environment)) {
-    throw invalid("environment", "must be the environment of the API key");
+    throw invalidField("environment", "must be the environment of the API key");
   }
 }

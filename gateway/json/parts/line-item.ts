@@ -1,7 +1,7 @@
 // Line items of a session as public JSON (docs/contract.md §4); merchant and buyer get them as they were sent.
 import { Type } from "typebox";
 import { displayLine } from "../../http/display-text.ts";
-import { component, textSchema } from "./field.ts";
+import { jsonComponent, textSchema } from "./field.ts";
 
 const amountMax = 99_999_999;
 
@@ -11,7 +11,7 @@ const amount = {
   examples: [1050],
 };
 
-export const LineItemInput = component(
+export const LineItemInput = jsonComponent(
   "NewLineItem",
   Type.Object(
     {
@@ -23,7 +23,7 @@ export const LineItemInput = component(
   ),
 );
 
-export const LineItemJson = component(
+export const LineItemJson = jsonComponent(
   "LineItem",
   Type.Object({
     name: textSchema("Name of the item.", "Lemon cookbook"),

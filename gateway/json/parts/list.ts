@@ -1,7 +1,7 @@
 // Lists by limit and offset, or after an object (docs/contract.md §1 and §5): newest first, with an exact `total` and
 // the next offset as `next_cursor`.
 import { type TSchema, Type } from "typebox";
-import { invalid, type Violation } from "#platform/values/failure.ts";
+import { invalidField, type Violation } from "#platform/values/failure.ts";
 import type { Noun } from "#platform/values/id.ts";
 import { idSchema, numberOf } from "./field.ts";
 
@@ -78,5 +78,5 @@ export function dataSchema<S extends TSchema>(item: S) {
 export function assertOrder(field: string, low: number | undefined, high: number | undefined, highName: string): void {
   if (low === undefined || high === undefined || low <= high) return;
   const violation: Violation = { field, problem: `must not be greater than ${highName}` };
-  throw invalid(violation.field, violation.problem);
+  throw invalidField(violation.field, violation.problem);
 }

@@ -1,6 +1,6 @@
 // Pages of a list that grows while it is read: newest first, without a total.
 import { type TSchema, Type } from "typebox";
-import { invalid } from "#platform/values/failure.ts";
+import { invalidField } from "#platform/values/failure.ts";
 import { isId, type Noun } from "#platform/values/id.ts";
 import { idSchema } from "./field.ts";
 import { pageQuery } from "./list.ts";
@@ -29,6 +29,6 @@ export function logWindow(
 
 /** @throws Failure INVALID_BODY if `after` is malformed. */
 export function pageAfter(noun: Noun, { limit, after = "" }: { limit: number; after?: string }) {
-  if (after !== "" && !isId(noun, after)) throw invalid("after", "must be the id of an object of this list");
+  if (after !== "" && !isId(noun, after)) throw invalidField("after", "must be the id of an object of this list");
   return { pageSize: limit, pageToken: after };
 }

@@ -12,7 +12,7 @@ type Extra<S extends TObject> = { readonly [K in keyof Static<S>]?: Static<S>[K]
 type Missing<S extends TObject, M, E> = Exclude<Camel<Exclude<keyof Static<S>, keyof E>>, keyof M>;
 
 /** @param extra values of fields that the message lacks or has in another form; an empty optional one is omitted */
-export function present<S extends TObject, M extends object, const E extends Extra<S> = Record<never, never>>(
+export function presentMessage<S extends TObject, M extends object, const E extends Extra<S> = Record<never, never>>(
   schema: S,
   message:
     | (M & ([Missing<S, M, E>] extends [never] ? unknown : Record<Missing<S, M, E> & string, unknown>))

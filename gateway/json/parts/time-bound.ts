@@ -2,7 +2,7 @@
 import { create } from "@bufbuild/protobuf";
 import { type Timestamp, TimestampSchema } from "@bufbuild/protobuf/wkt";
 import { Type } from "typebox";
-import { invalid } from "#platform/values/failure.ts";
+import { invalidField } from "#platform/values/failure.ts";
 import { dayOrMoment, dayOrMomentProblem, momentProblem, timeProblem } from "../../http/own-formats.ts";
 
 const boundSchema = (what: string, moment: string, example: string) =>
@@ -53,7 +53,8 @@ function boundsOf(
 ): { from?: Timestamp; to?: Timestamp } {
   const from = bounds.from === undefined ? undefined : nanosOf(fromName, bounds.from, 0n);
   const to = bounds.to === undefined ? undefined : nanosOf(toName, bounds.to, dayNanos - 1n);
-  if (from !== undefined && to !== undefined && from > to) throw invalid(fromName, `must not be later than ${toName}`);
+  if (from !== undefined && to !== undefined && from > to)
+    throw invalidField(fromName, `must not be later than ${toName}`);
   return { ...(from !== undefined && { from: timestamp(from) }), ...(to !== undefined && { to: timestamp(to) }) };
 }
 
@@ -67,7 +68,7 @@ export function timeRange(query: { from?: string; to?: string }): { since?: Time
 /** Reads RFC 3339. @throws Failure INVALID_BODY. */
 export function momentOf(field: string, text: string): Timestamp {
   const nanos = instant(text);
-  if (nanos === undefined) throw invalid(field, timeProblem(text, momentProblem));
+  if (nanos === undefined) throw invalidField(field, timeProblem(text, momentProblem));
   return timestamp(nanos);
 }
 
@@ -81,7 +82,7 @@ const rfc3339 = /^(\d{4}-\d\d-\d\d)[Tt](\d\d):(\d\d):(\d\d)(?:\.(\d{1,9}))?(?:[Z
 
 function nanosOf(field: string, text: string, restOfDay: bigint): bigint {
   const nanos = dateOnly.test(text) ? dayStart(text) : instant(text);
-  if (nanos === undefined) throw invalid(field, timeProblem(text, dayOrMomentProblem));
+  if (nanos === undefined) throw invalidField(field, timeProblem(text, dayOrMomentProblem));
   return dateOnly.test(text) ? nanos + restOfDay : nanos;
 }
 

@@ -4,7 +4,7 @@ import { LRUCache } from "lru-cache";
 import { type Database, isDuplicate, type Tx } from "#platform/database/database.ts";
 import type { Announcement, Outbox } from "#platform/events/outbox.ts";
 import { clockNow } from "#platform/values/clock.ts";
-import { Failure, invalid } from "#platform/values/failure.ts";
+import { Failure, invalidField } from "#platform/values/failure.ts";
 import { newId } from "#platform/values/id.ts";
 import { type RiskRule, rulesInEffect } from "../rules/risk.ts";
 import { normalizeEntry, ruleViolations } from "../rules/risk-rule.ts";
@@ -58,7 +58,7 @@ export async function createRule(context: RiskRulesContext, input: NewRule): Pro
     return await changeRule(context, "created", (tx) => writeRule(tx, { ...input, id: newId("riskRule") }));
   } catch (error) {
     if (!isDuplicate(error)) throw error;
-    throw invalid("subject", "has a rule of this kind for this merchant and environment; update that one");
+    throw invalidField("subject", "has a rule of this kind for this merchant and environment; update that one");
   }
 }
 

@@ -2,7 +2,7 @@
 import { create } from "@bufbuild/protobuf";
 import { timestampFromDate } from "@bufbuild/protobuf/wkt";
 import type { ServiceImpl } from "@connectrpc/connect";
-import { Failure, invalid } from "#platform/values/failure.ts";
+import { Failure, invalidField } from "#platform/values/failure.ts";
 import { RiskDecisionSchema, RiskKind, RiskRuleSchema, type RiskService } from "#proto/checkout/v1/risk_pb.ts";
 import { createRule, type RiskRulesContext, removeRule, updateRule } from "../risk/rules-cache.ts";
 import { type RiskRule, rulesInEffect } from "../rules/risk.ts";
@@ -30,7 +30,7 @@ export function riskRpc(context: RiskRulesContext): ServiceImpl<typeof RiskServi
     createRule: async (request) => {
       const { merchantId, environment, subject, limit, windowSeconds, entries, operator, note } = request;
       const kind = kindNames.find((name) => kinds[name] === request.kind);
-      if (!kind) throw invalid("kind", "is required");
+      if (!kind) throw invalidField("kind", "is required");
       const rule = { merchantId, environment, kind, subject, limit: Number(limit), windowSeconds };
       const enabled = !request.disabled;
       return { rule: toRiskRule(await createRule(context, { ...rule, entries, enabled, operator, note })) };

@@ -2,7 +2,7 @@
 import { timestampDate } from "@bufbuild/protobuf/wkt";
 import type { ServiceImpl } from "@connectrpc/connect";
 import { announcedSince } from "#platform/service/recovery-store.ts";
-import { invalid } from "#platform/values/failure.ts";
+import { invalidField } from "#platform/values/failure.ts";
 import type { SessionRecoveryService } from "#proto/checkout/v1/recovery_pb.ts";
 import { rebuildPayments } from "../flows/rebuild-payments.ts";
 import { type RebuildSessionContext, rebuildSession } from "../flows/rebuild-session.ts";
@@ -13,7 +13,7 @@ const pageMax = 10;
 export function sessionRecoveryRpc(context: RebuildSessionContext): ServiceImpl<typeof SessionRecoveryService> {
   return {
     rebuildPayments: async ({ since, after }) => {
-      if (!since) throw invalid("since", "is required");
+      if (!since) throw invalidField("since", "is required");
       return await rebuildPayments(context, timestampDate(since), after);
     },
     rebuildSessions: async ({ after }) => {

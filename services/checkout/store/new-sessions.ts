@@ -1,7 +1,7 @@
 // Inserts an open session with its event and the decision that admitted it, in one statement. Sessions that are created
 // at the same moment are written together (platform/database/batch.ts).
 import { asJson } from "#platform/database/batch.ts";
-import { bigint, Columns, column, type RowOf, text, time } from "#platform/database/columns.ts";
+import { bigint, Columns, type RowOf, sqlColumn, text, time } from "#platform/database/columns.ts";
 import { hexOf, type Sql } from "#platform/database/database.ts";
 import { eventsJson, type OutboxRows } from "#platform/events/outbox.ts";
 import type { KeyedHash } from "#platform/secrets/vault.ts";
@@ -18,9 +18,9 @@ interface StoredLine {
 
 /** The columns that never change, without the line items. */
 export const orderColumns = new Columns({
-  id: column<Id<"session">>("text"),
+  id: sqlColumn<Id<"session">>("text"),
   merchantId: text,
-  environment: column<Environment>("smallint"),
+  environment: sqlColumn<Environment>("smallint"),
   /** Minor units. */
   amount: bigint,
   currency: text,
@@ -28,7 +28,7 @@ export const orderColumns = new Columns({
   /** The merchant's own order number; may be empty. */
   orderReference: text,
   customerEmail: text,
-  metadata: column<Readonly<Record<string, string>>>("jsonb"),
+  metadata: sqlColumn<Readonly<Record<string, string>>>("jsonb"),
   connector: text,
   surface: text,
   captureMethod: text,

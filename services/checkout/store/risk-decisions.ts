@@ -1,6 +1,6 @@
 // The risk_decisions table: each decision about a session with the results of its rules. The decision that admits a new
 // session is inserted with it (store/new-sessions.ts).
-import { boolean, Columns, column, text, time } from "#platform/database/columns.ts";
+import { boolean, Columns, sqlColumn, text, time } from "#platform/database/columns.ts";
 import type { Sql } from "#platform/database/database.ts";
 import type { Environment } from "#proto/merchant/v1/merchant_pb.ts";
 import type { RiskDecision } from "../rules/risk.ts";
@@ -16,10 +16,10 @@ export interface StoredDecision extends RiskDecision {
 const decisionColumns = new Columns({
   sessionId: text,
   merchantId: text,
-  environment: column<Environment>("smallint"),
-  stage: column<RiskDecision["stage"]>("text"),
+  environment: sqlColumn<Environment>("smallint"),
+  stage: sqlColumn<RiskDecision["stage"]>("text"),
   blocked: boolean,
-  looks: column<RiskDecision["results"]>("jsonb"),
+  looks: sqlColumn<RiskDecision["results"]>("jsonb"),
   decidedAt: time,
 });
 

@@ -1,6 +1,6 @@
 // The risk_rules table. It has few rows: the defaults and what operators added for single merchants.
 import { asJson } from "#platform/database/batch.ts";
-import { boolean, Columns, column, integer, text } from "#platform/database/columns.ts";
+import { boolean, Columns, integer, sqlColumn, text } from "#platform/database/columns.ts";
 import { parseTime, type Sql } from "#platform/database/database.ts";
 import type { Environment } from "#proto/merchant/v1/merchant_pb.ts";
 import type { RiskRule } from "../rules/risk.ts";
@@ -16,12 +16,12 @@ export interface StoredRule extends RiskRule {
 const ruleColumns = new Columns({
   id: text,
   merchantId: text,
-  environment: column<Environment>("smallint"),
-  kind: column<RiskRule["kind"]>("text"),
+  environment: sqlColumn<Environment>("smallint"),
+  kind: sqlColumn<RiskRule["kind"]>("text"),
   subject: text,
   limitValue: { type: "bigint", read: Number, write: (limit: number) => limit },
   windowSeconds: integer,
-  entries: column<readonly string[]>("text[]"),
+  entries: sqlColumn<readonly string[]>("text[]"),
   enabled: boolean,
   operator: text,
   note: text,

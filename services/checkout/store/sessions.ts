@@ -1,7 +1,17 @@
 // The sessions table after its insert. A change carries its events in the same statement, so that a confirm costs one
 // round trip and one commit.
 import { byKey, idsByKey, inputIds } from "#platform/database/batch.ts";
-import { bigint, boolean, bytes, Columns, column, integer, optional, text, time } from "#platform/database/columns.ts";
+import {
+  bigint,
+  boolean,
+  bytes,
+  Columns,
+  integer,
+  optionalColumn,
+  sqlColumn,
+  text,
+  time,
+} from "#platform/database/columns.ts";
 import type { GroupedSql, Sql } from "#platform/database/database.ts";
 import { eventsJson, type OutboxRows } from "#platform/events/outbox.ts";
 import type { KeyedHash } from "#platform/secrets/vault.ts";
@@ -22,23 +32,23 @@ export interface StoredSession extends NewSession {
 }
 
 const ownColumns = new Columns({
-  completedAt: optional(time),
+  completedAt: optionalColumn(time),
   expiryAsked: boolean,
   emailTurn: integer,
   secretHash: bytes,
   secretHashKeyId: text,
-  render: optional(bytes),
+  render: optionalColumn(bytes),
   version: integer,
 });
 const stateColumns = new Columns({
-  status: column<SessionStatus>("text"),
+  status: sqlColumn<SessionStatus>("text"),
   paymentStatus: text,
   receiptUrl: text,
-  capturedAmount: optional(bigint),
-  capturedVersion: optional(bigint),
+  capturedAmount: optionalColumn(bigint),
+  capturedVersion: optionalColumn(bigint),
   failedAttempts: integer,
   heardVersion: bigint,
-  heardAt: optional(time),
+  heardAt: optionalColumn(time),
 });
 
 /** A row for `sessionOf`. */

@@ -6,7 +6,7 @@ import type { MappedTx } from "#platform/database/mapped-database.ts";
 import type { Announcement } from "#platform/events/outbox.ts";
 import { callContext } from "#platform/values/call-context.ts";
 import { clockNow } from "#platform/values/clock.ts";
-import { entryName, Failure, invalid } from "#platform/values/failure.ts";
+import { entryName, Failure, invalidField } from "#platform/values/failure.ts";
 import { newId } from "#platform/values/id.ts";
 import { Environment } from "#proto/merchant/v1/merchant_pb.ts";
 import type { MerchantContext } from "../context.ts";
@@ -66,7 +66,7 @@ export async function createApiKey(context: MerchantContext, input: NewKey): Pro
   const allowedIps = input.allowedIps && readAllowedIps(input.environment, input.allowedIps);
   const issued = await context.db.transaction(async (tx) => {
     const { caller, now } = await lockForCaller(tx, input);
-    if (input.expiresAt && input.expiresAt <= now) throw invalid("expires_at", "must be in the future");
+    if (input.expiresAt && input.expiresAt <= now) throw invalidField("expires_at", "must be in the future");
     const power = {
       scopes: input.scopes,
       expiresAt: input.expiresAt ?? caller?.expiresAt ?? null,
@@ -166,9 +166,9 @@ export async function revokeApiKey(context: MerchantContext, owner: KeyOwner, id
 /** The ranges in canonical form without duplicates. @throws Failure INVALID_BODY that names each invalid range */
 function readAllowedIps(environment: Environment, texts: readonly string[]): string[] {
   if (texts.length > 0 && environment !== Environment.LIVE) {
-    throw invalid("allowed_ips", "must be left out: only a live key can be limited to addresses");
+    throw invalidField("allowed_ips", "must be left out: only a live key can be limited to addresses");
   }
-  if (texts.length > allowedIpsMax) throw invalid("allowed_ips", `must have at most ${allowedIpsMax} items`);
+  if (texts.length > allowedIpsMax) throw invalidField("allowed_ips", `must have at most ${allowedIpsMax} items`);
   const read = texts.map(readRange);
   const violations = read.flatMap((each, i) =>
     "problem" in each ? [{ field: entryName("allowed_ips", i), problem: each.problem }] : [],

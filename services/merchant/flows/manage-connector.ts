@@ -5,7 +5,7 @@ import { isDuplicate } from "#platform/database/database.ts";
 import type { MappedTx } from "#platform/database/mapped-database.ts";
 import type { Announcement } from "#platform/events/outbox.ts";
 import { clockNow } from "#platform/values/clock.ts";
-import { Failure, invalid } from "#platform/values/failure.ts";
+import { Failure, invalidField } from "#platform/values/failure.ts";
 import { newId } from "#platform/values/id.ts";
 import { Environment } from "#proto/merchant/v1/merchant_pb.ts";
 import type { MerchantContext } from "../context.ts";
@@ -33,7 +33,7 @@ export async function changeConnector(
   change: ConnectorInput & ConnectorKey,
 ): Promise<ConnectorRow> {
   if (change.selectedSurface === undefined && !change.makePrimary) {
-    throw invalid("selected_surface", "is required unless is_default is true");
+    throw invalidField("selected_surface", "is required unless is_default is true");
   }
   const connector = await context.db.transaction(async (tx) => {
     const { all, found } = await lockAccount(tx, change);

@@ -4,7 +4,7 @@ import { timestampDate } from "@bufbuild/protobuf/wkt";
 import type { MappedTx } from "#platform/database/mapped-database.ts";
 import { clockNow } from "#platform/values/clock.ts";
 import { isBuyerEmail } from "#platform/values/email.ts";
-import { Failure, invalid } from "#platform/values/failure.ts";
+import { Failure, invalidField } from "#platform/values/failure.ts";
 import { Environment } from "#proto/merchant/v1/merchant_pb.ts";
 import {
   type QueuePaymentLinkRequest,
@@ -35,7 +35,7 @@ const { QUEUED, NO_MAIL, TOO_MANY } = QueuePaymentLinkResponse_Outcome;
 /** A suspended merchant's receipts are sent, too: they are for the buyer. @throws Failure NOT_FOUND, INVALID_BODY. */
 export async function queueReceipt(context: MerchantContext, request: QueueReceiptRequest): Promise<void> {
   const { merchantId, environment, paymentId, refundId, email, amount, at } = request;
-  if (!isBuyerEmail(email) || !at) throw invalid("email", "must be an e-mail address");
+  if (!isBuyerEmail(email) || !at) throw invalidField("email", "must be an e-mail address");
   const isRefund = refundId !== "";
   await context.db.transaction(async (tx) => {
     await lockMerchant(tx.em, merchantId);
@@ -71,8 +71,8 @@ export async function queuePaymentLink(
 ): Promise<QueuePaymentLinkResponse_Outcome> {
   const { merchantId, environment, sessionId, email, url, expiresAt } = request;
   const { person } = await findFullSession(context, request.sessionSecret, "merchants");
-  if (!isBuyerEmail(email)) throw invalid("email", "must be an e-mail address");
-  if (!isPayable(url) || !expiresAt) throw invalid("url", "must be an https address");
+  if (!isBuyerEmail(email)) throw invalidField("email", "must be an e-mail address");
+  if (!isPayable(url) || !expiresAt) throw invalidField("url", "must be an https address");
   if (!context.canMail) return NO_MAIL;
   const outcome = await context.db.transaction(async (tx) => {
     const membership = await findMembership(tx.em, person.id, merchantId);

@@ -3,7 +3,7 @@ import { timestampDate } from "@bufbuild/protobuf/wkt";
 import type { ServiceImpl } from "@connectrpc/connect";
 import { callContext } from "#platform/values/call-context.ts";
 import { clockNow } from "#platform/values/clock.ts";
-import { Failure, invalid } from "#platform/values/failure.ts";
+import { Failure, invalidField } from "#platform/values/failure.ts";
 import { isId } from "#platform/values/id.ts";
 import type { ApiKeyService } from "#proto/merchant/v1/merchant_pb.ts";
 import type { MerchantContext } from "../context.ts";
@@ -34,7 +34,7 @@ export function apiKeysRpc(context: MerchantContext): ServiceImpl<typeof ApiKeyS
       const page = { limit: limit || keysPageDefault, offset: Number(offset), afterId, now };
       const isKey = afterId === "" || isId("apiKey", afterId);
       const found = isKey && (await context.db.snapshot((sql) => listKeys(sql, { merchantId, environment }, page)));
-      if (!found) throw invalid("after", "must be the id of one of these keys");
+      if (!found) throw invalidField("after", "must be the id of one of these keys");
       const apiKeys = found.keys.map((key) => toApiKey(key, now));
       return { apiKeys, total: BigInt(found.total), offset: BigInt(found.offset) };
     },

@@ -1,6 +1,6 @@
 // merchant.v1.ConnectorService.
 import type { ServiceImpl } from "@connectrpc/connect";
-import { Failure, invalid } from "#platform/values/failure.ts";
+import { Failure, invalidField } from "#platform/values/failure.ts";
 import type { ConnectorService, GetConnectorAccountRequest } from "#proto/merchant/v1/merchant_pb.ts";
 import type { MerchantContext } from "../context.ts";
 import { changeConnector, deactivateAccount, saveAccount } from "../flows/manage-connector.ts";
@@ -53,7 +53,7 @@ export function connectorsRpc(context: MerchantContext): ServiceImpl<typeof Conn
 /** By our id one account; by the processor's name for it at most one of each environment. */
 async function findAccounts({ db }: MerchantContext, { by }: GetConnectorAccountRequest): Promise<AccountRow[]> {
   if (by.case === "external") return await findAccountsByExternal(db, by.value.connector, by.value.externalAccountId);
-  if (by.case !== "connectorId") throw invalid("by", "is required");
+  if (by.case !== "connectorId") throw invalidField("by", "is required");
   const account = await findAccountById(db, by.value);
   return account ? [account] : [];
 }

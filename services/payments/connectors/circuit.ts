@@ -16,7 +16,7 @@ import {
 } from "cockatiel";
 import { type Counter, type Gauge, type Registry, register } from "prom-client";
 import type { Log } from "#platform/telemetry/log.ts";
-import { counter, gauge } from "#platform/telemetry/metrics.ts";
+import { newCounter, newGauge } from "#platform/telemetry/metrics.ts";
 import { processorShareMs } from "#platform/values/call-context.ts";
 import { clockNow } from "#platform/values/clock.ts";
 import type { Connector, ProcessorAccount, ProcessorAnswer } from "./connector.ts";
@@ -71,12 +71,12 @@ export class Circuits {
   constructor(settings: CircuitSettings, log: Log, registry: Registry = register) {
     this.#settings = settings;
     this.#log = log;
-    this.#calls = counter(registry, {
+    this.#calls = newCounter(registry, {
       name: "tollbooth_connector_calls_total",
       help: "Calls of the connector port by answer; refused: the circuit was open, nothing was sent.",
       labelNames: ["connector", "call", "answer"] as const,
     });
-    this.#open = gauge(registry, {
+    this.#open = newGauge(registry, {
       name: "tollbooth_connector_circuits_open",
       help: "Connector accounts whose circuit is not closed, in this process.",
       labelNames: ["connector"] as const,

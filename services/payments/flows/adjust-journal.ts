@@ -4,7 +4,7 @@ import type { Database } from "#platform/database/database.ts";
 import type { Announcement, Outbox } from "#platform/events/outbox.ts";
 import { callContext } from "#platform/values/call-context.ts";
 import { clockNow } from "#platform/values/clock.ts";
-import { Failure, invalid } from "#platform/values/failure.ts";
+import { Failure, invalidField } from "#platform/values/failure.ts";
 import { isId, newId } from "#platform/values/id.ts";
 import { decideAdjustment } from "../rules/adjustment.ts";
 import {
@@ -33,7 +33,7 @@ export async function proposeAdjustment(
     if (input.aboutPaymentId !== "") {
       const payment = await findPayment(tx, input.aboutPaymentId);
       const isTheirs = payment?.merchantId === input.merchantId && payment.environment === input.environment;
-      if (!isTheirs) throw invalid("about_payment_id", "is not a payment of this merchant and environment");
+      if (!isTheirs) throw invalidField("about_payment_id", "is not a payment of this merchant and environment");
     }
     const isNew = await insertAdjustment(tx, adjustment);
     const proposed = await findProposal(tx, adjustment.proposedBy, input.idempotencyKey);
@@ -59,7 +59,7 @@ export async function decideProposal(
     const decision = decideAdjustment(adjustment, verdict.state, person);
     if (decision.kind === "unchanged") return adjustment;
     if (decision.kind === "own") throw new Failure("FORBIDDEN");
-    if (decision.kind === "decided") throw invalid("adjustment_id", `is already ${adjustment.state}`);
+    if (decision.kind === "decided") throw invalidField("adjustment_id", `is already ${adjustment.state}`);
     await saveDecision(tx, adjustmentId, { ...verdict, decidedBy: person });
     if (verdict.state === "approved") await appendAdjustment(tx, adjustment);
     const after = await lockAdjustment(tx, adjustmentId);

@@ -6,7 +6,7 @@ import { create, fromBinary, toBinary } from "@bufbuild/protobuf";
 import { timestampFromDate } from "@bufbuild/protobuf/wkt";
 import { crashPoint } from "#platform/process/crash-point.ts";
 import type { Vault } from "#platform/secrets/vault.ts";
-import { Failure, invalid } from "#platform/values/failure.ts";
+import { Failure, invalidField } from "#platform/values/failure.ts";
 import { newId } from "#platform/values/id.ts";
 import { type Render, RenderSchema } from "#proto/payments/v1/payments_pb.ts";
 import { type CreatedIntent, isKnown, type KnownAnswer, type ProcessorAccount } from "../connectors/connector.ts";
@@ -103,7 +103,7 @@ export function filterCapable<A extends ProcessorAccount>(
   if (captureMethod === "automatic") return accounts;
   const able = accounts.filter(({ connector }) => connectors.get(connector).capturesLater);
   if (accounts.length > 0 && able.length === 0) {
-    throw invalid("capture_method", "must be automatic: the connector cannot capture later");
+    throw invalidField("capture_method", "must be automatic: the connector cannot capture later");
   }
   return able;
 }
@@ -167,10 +167,11 @@ async function fallBack(
 export function orderRefusal(made: Exclude<CommandResult<unknown>, KnownAnswer<unknown>>): Failure {
   if (made.kind !== "declined") return new Failure("CONNECTOR_ERROR", { cause: made.cause });
   if (made.code === "amount_not_accepted")
-    return invalid("amount", "is not accepted by the processor in this currency");
-  if (made.code === "currency_not_accepted") return invalid("currency", "is not accepted by the processor");
-  if (made.code === "unknown_payment_method") return invalid("payment_method", "is unknown to the processor");
-  if (made.code === "return_url_missing") return invalid("success_url", "is required for the processor's own page");
+    return invalidField("amount", "is not accepted by the processor in this currency");
+  if (made.code === "currency_not_accepted") return invalidField("currency", "is not accepted by the processor");
+  if (made.code === "unknown_payment_method") return invalidField("payment_method", "is unknown to the processor");
+  if (made.code === "return_url_missing")
+    return invalidField("success_url", "is required for the processor's own page");
   // The account takes no orders at all.
   return new Failure("NO_CONNECTOR", { cause: new Error(made.message) });
 }

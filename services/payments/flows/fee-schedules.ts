@@ -2,7 +2,7 @@
 import { type Database, isDuplicate } from "#platform/database/database.ts";
 import type { Announcement, Outbox } from "#platform/events/outbox.ts";
 import { clockNow } from "#platform/values/clock.ts";
-import { Failure, invalid } from "#platform/values/failure.ts";
+import { Failure, invalidField } from "#platform/values/failure.ts";
 import { Environment } from "#proto/merchant/v1/merchant_pb.ts";
 import { deleteSchedule, type FeeKey, insertSchedule, type StoredFee } from "../store/fee-schedules.ts";
 
@@ -22,7 +22,7 @@ export async function setSchedule(
   try {
     const stored = await db.transaction(async (tx) => {
       const inserted = await insertSchedule(tx, fee);
-      if (!inserted) throw invalid("schedule.key.effective_from", "must not be in the past");
+      if (!inserted) throw invalidField("schedule.key.effective_from", "must not be in the past");
       const terms = { basis_points: String(inserted.basisPoints), fixed_amount: String(inserted.fixedAmount) };
       await outbox.append(tx, [announcement("fee_schedule.set", inserted, fee.operator, terms)]);
       return inserted;
@@ -30,7 +30,8 @@ export async function setSchedule(
     outbox.wake();
     return stored;
   } catch (error) {
-    if (isDuplicate(error)) throw invalid("schedule.key.effective_from", "another schedule of this key begins then");
+    if (isDuplicate(error))
+      throw invalidField("schedule.key.effective_from", "another schedule of this key begins then");
     throw error;
   }
 }
@@ -41,7 +42,7 @@ export async function removeSchedule({ db, outbox }: FeeDeps, key: FeeKey, opera
     const outcome = await deleteSchedule(tx, key);
     if (outcome === "unknown") throw new Failure("NOT_FOUND");
     if (outcome === "begun")
-      throw invalid(
+      throw invalidField(
         "key.effective_from",
         "has passed: a schedule that has begun cannot be removed; add one that begins later",
       );

@@ -3,7 +3,7 @@
 import { type Database, isDuplicate, type Tx } from "#platform/database/database.ts";
 import type { Announcement } from "#platform/events/outbox.ts";
 import { clockNow } from "#platform/values/clock.ts";
-import { Failure, invalid } from "#platform/values/failure.ts";
+import { Failure, invalidField } from "#platform/values/failure.ts";
 import {
   type Connector,
   isKnown,
@@ -54,10 +54,10 @@ export async function resolveOperation(deps: VerifyDeps, decision: OperatorResol
   const answer = await askProcessor(deps, operation);
   const happened = decision.connectorRef !== undefined;
   if (!happened && isKnown(answer)) {
-    throw invalid("resolution", "the processor reports that it happened; retry the operation to settle it");
+    throw invalidField("resolution", "the processor reports that it happened; retry the operation to settle it");
   }
   if (happened && answer.kind === "not_found" && operation.kind !== "give_back")
-    throw invalid("resolution", "the processor proves that it never happened");
+    throw invalidField("resolution", "the processor proves that it never happened");
   try {
     await deps.db.transaction(async (tx) => {
       // The payment is locked first, as by every settlement.
@@ -81,7 +81,7 @@ export async function resolveOperation(deps: VerifyDeps, decision: OperatorResol
       else await endIntent(tx, deps, operation, decision.connectorRef);
     });
   } catch (error) {
-    if (isDuplicate(error)) throw invalid("connector_ref", "belongs to another object of ours");
+    if (isDuplicate(error)) throw invalidField("connector_ref", "belongs to another object of ours");
     throw error;
   }
   deps.log.warn({ operation_id: operation.id, happened }, "operation resolved by an operator");
@@ -111,7 +111,7 @@ function announcement(type: string, operation: OperationRecord, facts: Readonly<
 }
 
 function notParked(): Failure {
-  return invalid("operation_id", "is not parked");
+  return invalidField("operation_id", "is not parked");
 }
 
 async function askProcessor(deps: VerifyDeps, operation: OperationRecord): Promise<ProcessorAnswer<unknown>> {

@@ -16,12 +16,12 @@ import { failureCodeOf } from "../rules/failure-code.ts";
 import { isReturned, type Path, type PaymentState, statusOf } from "../rules/payment.ts";
 import type { RefundReport } from "../rules/refund.ts";
 import {
+  applyUpdate,
   discrepancyOf,
   ownPart,
   type Settlement,
   type SettlementEvent,
   type SettlementUpdate,
-  settle,
 } from "../rules/settlement.ts";
 import { disputesOf, releaseDisputes, saveDispute } from "../store/disputes/disputes.ts";
 import { closeEndings } from "../store/endings.ts";
@@ -142,7 +142,7 @@ export async function settleNeverMade(tx: Tx, deps: SettleDeps, books: LockedPay
 /** The payment after a refund has reserved its amount, and the events of that change. */
 export function applyReservation(payment: StoredPayment, amount: bigint) {
   const books = { isDirect: payment.sessionId === "", state: payment.state, refunds: [], disputes: [], fees: [] };
-  const { state, announcements } = settle(books, { kind: "refund_reserved", amount }, "reconcile", (noun) =>
+  const { state, announcements } = applyUpdate(books, { kind: "refund_reserved", amount }, "reconcile", (noun) =>
     newId(noun),
   );
   const version = payment.version + 1;
@@ -173,7 +173,7 @@ async function settleUpdate(
   const disputes = hasDisputes ? await disputesOf(tx, payment.id) : [];
   const lost = update.kind === "intent" ? await lostRefundIds(tx, update.refunds, refunds) : new Set<string>();
   const idOf = (noun: "refund" | "dispute", reference: string) => (lost.has(reference) ? reference : newId(noun));
-  const settlement = settle({ isDirect: sessionId === "", state, refunds, disputes, fees }, update, path, idOf);
+  const settlement = applyUpdate({ isDirect: sessionId === "", state, refunds, disputes, fees }, update, path, idOf);
   // Another report may have scheduled a paid payment after this one was made: only a later query unschedules it.
   const isOver = state.outcome === "succeeded" || isReturned(state);
   const mayEnd = !payment.scheduled || !isOver || versionSeen === payment.version;

@@ -1,13 +1,13 @@
 // Reads disputes for merchants: one with its last evidence, or a list, newest first, with the exact total of the
 // filters. Disputes are few compared with payments, so a covering index counts them one by one.
 
-import { Columns, column, optional, text, time } from "#platform/database/columns.ts";
+import { Columns, optionalColumn, sqlColumn, text, time } from "#platform/database/columns.ts";
 import type { Sql } from "#platform/database/database.ts";
 import { Condition, Params } from "#platform/lists/condition.ts";
 import { afterCursor, type Cursor } from "#platform/lists/cursor.ts";
 import type { PageWindow } from "#platform/lists/dated-list.ts";
 import { timeRange } from "#platform/lists/day-range.ts";
-import { invalid } from "#platform/values/failure.ts";
+import { invalidField } from "#platform/values/failure.ts";
 import { type EvidenceContent, type EvidenceState, evidenceStatus } from "../rules/evidence.ts";
 import { type DisputeRecord, disputeColumns, type Owner } from "../store/payment-records.ts";
 
@@ -35,8 +35,8 @@ interface DisputeFilters {
 
 const ownColumns = new Columns({ paymentId: text, currency: text, acceptance: text });
 const evidenceColumns = new Columns({
-  evidenceState: optional(column<EvidenceState>("text")),
-  submittedAt: optional(time),
+  evidenceState: optionalColumn(sqlColumn<EvidenceState>("text")),
+  submittedAt: optionalColumn(time),
 });
 
 interface Row {
@@ -67,7 +67,7 @@ export async function locateDispute(sql: Sql, { merchantId, environment }: Owner
     `select opened_at from disputes where id = $3 and merchant_id = $1 and environment = $2`,
     [merchantId, environment, id],
   );
-  if (!row) throw invalid("after", "must be the id of an object of this list");
+  if (!row) throw invalidField("after", "must be the id of an object of this list");
   return { createdAt: row.opened_at, id };
 }
 

@@ -4,7 +4,7 @@ import { timestampDate } from "@bufbuild/protobuf/wkt";
 import type { ServiceImpl } from "@connectrpc/connect";
 import { readPage } from "#platform/lists/dated-list.ts";
 import type { Recovery } from "#platform/service/recovery.ts";
-import { Failure, invalid } from "#platform/values/failure.ts";
+import { Failure, invalidField } from "#platform/values/failure.ts";
 import {
   type DisputeService,
   FinishDisputeFileResponseSchema,
@@ -53,7 +53,7 @@ export function disputesRpc(deps: DisputesDeps): ServiceImpl<typeof DisputeServi
     },
     beginDisputeFile: async ({ type: typeName, ...request }) => {
       const type = fileTypes.find((known) => known === typeName);
-      if (!type) throw invalid("type", `must be one of ${fileTypes.join(", ")}`);
+      if (!type) throw invalidField("type", `must be one of ${fileTypes.join(", ")}`);
       await beginDisputeFile(db, request, { ...request, type });
       return {};
     },

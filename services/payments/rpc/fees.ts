@@ -2,7 +2,7 @@
 import { create } from "@bufbuild/protobuf";
 import { timestampDate, timestampFromDate } from "@bufbuild/protobuf/wkt";
 import type { ServiceImpl } from "@connectrpc/connect";
-import { Failure, invalid } from "#platform/values/failure.ts";
+import { Failure, invalidField } from "#platform/values/failure.ts";
 import { currencyExponent } from "#platform/values/money.ts";
 import {
   type FeeSchedule,
@@ -25,7 +25,7 @@ export function feeRpc(deps: FeeDeps): ServiceImpl<typeof FeeService> {
       schedule: toFeeSchedule(await setSchedule(deps, fromFeeSchedule(schedule))),
     }),
     removeFeeSchedule: async ({ key, operator }) => {
-      if (!key?.effectiveFrom) throw invalid("key.effective_from", "is required");
+      if (!key?.effectiveFrom) throw invalidField("key.effective_from", "is required");
       await removeSchedule(deps, { ...key, effectiveFrom: timestampDate(key.effectiveFrom) }, operator);
       return {};
     },
@@ -43,7 +43,7 @@ export function feeRpc(deps: FeeDeps): ServiceImpl<typeof FeeService> {
 
 function fromFeeSchedule(input: FeeSchedule | undefined) {
   const key = input?.key;
-  if (!input || !key) throw invalid("schedule.key", "is required");
+  if (!input || !key) throw invalidField("schedule.key", "is required");
   assertValid(input, key);
   const { merchantId, currency, connector } = key;
   const { basisPoints, fixedAmount, operator, note } = input;
@@ -52,9 +52,9 @@ function fromFeeSchedule(input: FeeSchedule | undefined) {
 }
 
 function assertValid(input: FeeSchedule, key: FeeScheduleKey): void {
-  if (input.operator === "") throw invalid("schedule.operator", "is required");
+  if (input.operator === "") throw invalidField("schedule.operator", "is required");
   if (key.currency !== "*" && currencyExponent(key.currency) === undefined) {
-    throw invalid("schedule.key.currency", "must be an ISO 4217 currency code or *");
+    throw invalidField("schedule.key.currency", "must be an ISO 4217 currency code or *");
   }
 }
 

@@ -3,7 +3,7 @@ import { create } from "@bufbuild/protobuf";
 import { timestampDate, timestampFromDate } from "@bufbuild/protobuf/wkt";
 import type { ServiceImpl } from "@connectrpc/connect";
 import { keysetPage } from "#platform/lists/cursor.ts";
-import { Failure, invalid } from "#platform/values/failure.ts";
+import { Failure, invalidField } from "#platform/values/failure.ts";
 import {
   AdjustmentSchema,
   type JournalService,
@@ -19,8 +19,8 @@ export function journalRpc(deps: AdjustDeps): ServiceImpl<typeof JournalService>
   const { db } = deps;
   return {
     listEntries: async ({ pageToken, limit, since, until, account, paymentId, merchantId, environment }) => {
-      if (pageToken !== "" && !/^\d{1,18}$/.test(pageToken)) throw invalid("page_token", "is invalid");
-      if (account !== "" && !isJournalAccount(account)) throw invalid("account", "is not a journal account");
+      if (pageToken !== "" && !/^\d{1,18}$/.test(pageToken)) throw invalidField("page_token", "is invalid");
+      if (account !== "" && !isJournalAccount(account)) throw invalidField("account", "is not a journal account");
       const found = await listEntries(db, {
         paymentId,
         merchantId,
@@ -64,7 +64,7 @@ export function journalRpc(deps: AdjustDeps): ServiceImpl<typeof JournalService>
 /** @throws Failure INVALID_BODY */
 function fromLine(line: WireLine, index: number) {
   const read = readLine(line);
-  if ("field" in read) throw invalid(`lines[${index}].${read.field}`, read.problem);
+  if ("field" in read) throw invalidField(`lines[${index}].${read.field}`, read.problem);
   return read;
 }
 

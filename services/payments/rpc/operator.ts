@@ -6,7 +6,7 @@ import type { ServiceImpl } from "@connectrpc/connect";
 import { keysetPage } from "#platform/lists/cursor.ts";
 import type { Wake } from "#platform/process/job.ts";
 import type { Recovery } from "#platform/service/recovery.ts";
-import { Failure, invalid } from "#platform/values/failure.ts";
+import { Failure, invalidField } from "#platform/values/failure.ts";
 import {
   OperationSchema,
   type OperatorService,
@@ -60,8 +60,8 @@ export function operatorRpc(deps: OperatorDeps): ServiceImpl<typeof OperatorServ
     },
     resolveOperation: async ({ operationId, operator, proof, resolution, connectorRef }) => {
       const happened = resolution === Resolution.HAPPENED;
-      if (happened && connectorRef === "") throw invalid("connector_ref", "is required when it happened");
-      if (!happened && connectorRef !== "") throw invalid("connector_ref", "must be empty when it never happened");
+      if (happened && connectorRef === "") throw invalidField("connector_ref", "is required when it happened");
+      if (!happened && connectorRef !== "") throw invalidField("connector_ref", "must be empty when it never happened");
       await resolveOperation(deps, { operationId, operator, proof, connectorRef: happened ? connectorRef : undefined });
       return { operation: await read(operationId) };
     },
@@ -78,7 +78,7 @@ export function operatorRpc(deps: OperatorDeps): ServiceImpl<typeof OperatorServ
     },
     resolveSuspense: async ({ suspenseId, action, operator, note }) => {
       const name = actionNames[action];
-      if (!name) throw invalid("action", "is required");
+      if (!name) throw invalidField("action", "is required");
       // A restored database may lack an earlier refund of the row.
       if (name === "refund") deps.recovery.assertOff();
       const item = await resolveFunds(deps, { suspenseId, action: name, operator, note });

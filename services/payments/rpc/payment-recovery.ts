@@ -4,7 +4,7 @@ import { timestampDate } from "@bufbuild/protobuf/wkt";
 import type { ServiceImpl } from "@connectrpc/connect";
 import type { Recovery } from "#platform/service/recovery.ts";
 import { announcedSince } from "#platform/service/recovery-store.ts";
-import { invalid } from "#platform/values/failure.ts";
+import { invalidField } from "#platform/values/failure.ts";
 import { isId } from "#platform/values/id.ts";
 import { type Event, EventSchema } from "#proto/events/v1/events_pb.ts";
 import { type PaymentRecoveryService, RebuildOutcome } from "#proto/payments/v1/recovery_pb.ts";
@@ -46,7 +46,8 @@ export function paymentRecoveryRpc(deps: PaymentRecoveryDeps): ServiceImpl<typeo
     },
     rebuildFromStatement: async ({ connectorAccountId, from, to }) => {
       const period = fromPeriod(from, to);
-      if (!deps.recovery.isOn) throw invalid("connector_account_id", "can be rebuilt only while payments recovers");
+      if (!deps.recovery.isOn)
+        throw invalidField("connector_account_id", "can be rebuilt only while payments recovers");
       const account = await deps.accounts.byId(connectorAccountId);
       if (!hasStatement(deps.connectors.get(account.connector))) return { hasStatement: false };
       const payments: RebuildReply[] = [];

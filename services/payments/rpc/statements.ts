@@ -2,7 +2,7 @@
 import { create } from "@bufbuild/protobuf";
 import { type Timestamp, timestampDate, timestampFromDate } from "@bufbuild/protobuf/wkt";
 import type { ServiceImpl } from "@connectrpc/connect";
-import { invalid } from "#platform/values/failure.ts";
+import { invalidField } from "#platform/values/failure.ts";
 import { StatementDifferenceSchema, type StatementService } from "#proto/payments/v1/statement_pb.ts";
 import { hasStatement, matchStatement } from "../flows/match-statement.ts";
 import type { VerifyDeps } from "../flows/verify-intent.ts";
@@ -21,7 +21,7 @@ export function statementRpc(deps: VerifyDeps): ServiceImpl<typeof StatementServ
       const period = fromPeriod(from, to);
       const account = await deps.accounts.byId(connectorAccountId);
       if (!hasStatement(deps.connectors.get(account.connector))) {
-        throw invalid("connector_account_id", "belongs to a connector without a statement");
+        throw invalidField("connector_account_id", "belongs to a connector without a statement");
       }
       return await matchStatement(deps, account, period);
     },
@@ -30,10 +30,10 @@ export function statementRpc(deps: VerifyDeps): ServiceImpl<typeof StatementServ
 
 /** @throws Failure INVALID_BODY */
 export function fromPeriod(from: Timestamp | undefined, to: Timestamp | undefined): { from: Date; to: Date } {
-  if (!from || !to) throw invalid(from ? "to" : "from", "is required");
+  if (!from || !to) throw invalidField(from ? "to" : "from", "is required");
   const period = { from: timestampDate(from), to: timestampDate(to) };
   const lengthMs = period.to.getTime() - period.from.getTime();
-  if (lengthMs <= 0 || lengthMs > periodMaxMs) throw invalid("to", "must be after from, by at most a day");
+  if (lengthMs <= 0 || lengthMs > periodMaxMs) throw invalidField("to", "must be after from, by at most a day");
   return period;
 }
 

@@ -4,7 +4,7 @@ import { untouchedPayment } from "../../../test/harness/payments/untouched-payme
 import { suite } from "../../../test/harness/suite.ts";
 import { type IntentFact, isReleased, type Path, type PaymentState, statusOf } from "./payment.ts";
 import { endUnmade } from "./payment-transition.ts";
-import { type Books, type Settlement, settle } from "./settlement.ts";
+import { applyUpdate, type Books, type Settlement } from "./settlement.ts";
 
 const test = suite("authorization");
 const noon = new Date("2026-01-01T12:00:00Z");
@@ -34,7 +34,7 @@ const expired: IntentFact = { kind: "intent_canceled", at: week, isExpired: true
 
 function settleFacts(state: PaymentState, facts: readonly IntentFact[], path: Path = "processor"): Settlement {
   const books: Books = { isDirect: false, state, refunds: [], disputes: [], fees };
-  return settle(books, { kind: "intent", facts, refunds: [], disputes: [] }, path, (noun) => `${noun}_1`);
+  return applyUpdate(books, { kind: "intent", facts, refunds: [], disputes: [] }, path, (noun) => `${noun}_1`);
 }
 
 const announced = ({ announcements }: Settlement) =>
@@ -153,7 +153,7 @@ test("a refund of an uncaptured authorization is not imported", () => {
   const refund = { ref: "r_1", reference: "", amount: 1n, status: "succeeded", ...words } as const;
   const books: Books = { isDirect: false, state: heldState, refunds: [], disputes: [], fees };
   const update = { kind: "intent", facts: [authorized], refunds: [refund], disputes: [] } as const;
-  const result = settle(books, update, "processor", (noun) => `${noun}_1`);
+  const result = applyUpdate(books, update, "processor", (noun) => `${noun}_1`);
   assert.deepEqual([result.refunds, result.state.refundedAmount, result.needsRecheck], [[], 0n, true]);
 });
 

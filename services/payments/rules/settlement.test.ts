@@ -7,7 +7,7 @@ import type { Dispute, DisputeReport, DisputeStatus } from "./dispute.ts";
 import { type Attempt, type IntentFact, type Path, type PaymentState, statusOf } from "./payment.ts";
 import { applyFact } from "./payment-transition.ts";
 import type { Refund, RefundReport, RefundStatus } from "./refund.ts";
-import { type Books, type Settlement, type SettlementUpdate, settle } from "./settlement.ts";
+import { applyUpdate, type Books, type Settlement, type SettlementUpdate } from "./settlement.ts";
 
 const test = suite("settlement");
 const noon = new Date("2026-01-01T12:00:00Z");
@@ -62,12 +62,17 @@ type IntentUpdate = Extract<SettlementUpdate, { readonly kind: "intent" }>;
 function settleIntent(known: Partial<Books>, update: Partial<IntentUpdate>, path: Path = "processor"): Settlement {
   let count = 0;
   const whole: IntentUpdate = { kind: "intent", facts: [], refunds: [], disputes: [], ...update };
-  return settle(books(known), whole, path, () => `new_${++count}`);
+  return applyUpdate(books(known), whole, path, () => `new_${++count}`);
 }
 
 /** Settles a report about one refund. */
 function settleRefund(known: Partial<Books>, report: Partial<RefundReport>): Settlement {
-  return settle(books(known), { kind: "refund", report: reported({ ref: "r_1", ...report }) }, "reconcile", String);
+  return applyUpdate(
+    books(known),
+    { kind: "refund", report: reported({ ref: "r_1", ...report }) },
+    "reconcile",
+    String,
+  );
 }
 
 function booked({ movements }: Settlement): string {
@@ -422,7 +427,7 @@ test("a repeated report changes nothing, and each part has its reason", () => {
 
 test("a payment that was never made ends with the failure code not_processed", () => {
   const state: PaymentState = { ...untouchedPayment, outcome: "processing", visible: true };
-  const ended = settle(books({ state, isDirect: true }), { kind: "never_made", at: later }, "reconcile", String);
+  const ended = applyUpdate(books({ state, isDirect: true }), { kind: "never_made", at: later }, "reconcile", String);
   assert.deepEqual([announced(ended), ended.isSettled], ["payment.failed failed", true]);
   assert.equal(ended.announcements[0]?.attributes.failure_code, "not_processed");
 });

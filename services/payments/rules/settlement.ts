@@ -112,7 +112,7 @@ function hasCaptured(fact: IntentFact, above: bigint): boolean {
   return fact.kind === "attempt_succeeded" && fact.capturedAmount > above;
 }
 
-export function settle(books: Books, update: SettlementUpdate, path: Path, newId: NewId): Settlement {
+export function applyUpdate(books: Books, update: SettlementUpdate, path: Path, newId: NewId): Settlement {
   const draft = new Draft(books, path, newId);
   switch (update.kind) {
     case "intent": {

@@ -1,6 +1,14 @@
 // The tables of journal adjustments. SQL enforces the rules, too: two people, one decision, lines posted unchanged.
 
-import { Columns, column, nullableText, optional, type RowOf, text, time } from "#platform/database/columns.ts";
+import {
+  Columns,
+  nullableText,
+  optionalColumn,
+  type RowOf,
+  sqlColumn,
+  text,
+  time,
+} from "#platform/database/columns.ts";
 import type { Sql, Tx } from "#platform/database/database.ts";
 import type { Environment } from "#proto/merchant/v1/merchant_pb.ts";
 import type { AdjustmentLine, AdjustmentState } from "../rules/adjustment.ts";
@@ -8,7 +16,7 @@ import type { AdjustmentLine, AdjustmentState } from "../rules/adjustment.ts";
 const newColumns = new Columns({
   id: text,
   merchantId: text,
-  environment: column<Environment>("smallint"),
+  environment: sqlColumn<Environment>("smallint"),
   /** Empty: about no payment. */
   aboutPaymentId: nullableText,
   reason: text,
@@ -16,11 +24,11 @@ const newColumns = new Columns({
   idempotencyKey: text,
 });
 const decisionColumns = new Columns({
-  state: column<AdjustmentState>("text"),
+  state: sqlColumn<AdjustmentState>("text"),
   proposedAt: time,
   /** Empty while it is proposed. */
   decidedBy: nullableText,
-  decidedAt: optional(time),
+  decidedAt: optionalColumn(time),
   note: text,
 });
 

@@ -1,6 +1,6 @@
 // The journal table: appended in the transaction of the change, never updated.
 import { byKey } from "#platform/database/batch.ts";
-import { bigint, Columns, column, nullableText, type RowOf, text, time } from "#platform/database/columns.ts";
+import { bigint, Columns, nullableText, type RowOf, sqlColumn, text, time } from "#platform/database/columns.ts";
 import type { Sql, Tx } from "#platform/database/database.ts";
 import { eventsJson, type OutboxRows } from "#platform/events/outbox.ts";
 import { Environment } from "#proto/merchant/v1/merchant_pb.ts";
@@ -98,7 +98,7 @@ export async function appendAdjustment(
 const journalColumns = new Columns({
   id: bigint,
   merchantId: text,
-  environment: column<Environment>("smallint"),
+  environment: sqlColumn<Environment>("smallint"),
   /** Empty for an adjustment. */
   paymentId: nullableText,
   kind: text,

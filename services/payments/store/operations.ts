@@ -3,11 +3,11 @@
 import {
   bytes,
   Columns,
-  column,
   integer,
   nullableText,
-  optional,
+  optionalColumn,
   type RowOf,
+  sqlColumn,
   text,
   time,
 } from "#platform/database/columns.ts";
@@ -26,7 +26,7 @@ type Kind =
 
 export const operationColumns = new Columns({
   id: text,
-  kind: column<Kind>("text"),
+  kind: sqlColumn<Kind>("text"),
   paymentId: text,
   refundId: nullableText,
   reference: text,
@@ -37,14 +37,14 @@ export const operationColumns = new Columns({
     write: (amount: bigint) => String(amount),
   },
   generation: integer,
-  state: column<"started" | "done" | "parked">("text"),
+  state: sqlColumn<"started" | "done" | "parked">("text"),
   tries: integer,
   /** The processor's time before the first try; undefined: unknown. */
-  sentAfter: optional(time),
+  sentAfter: optionalColumn(time),
   /** Where a search by our reference continues; empty: at the newest object. */
   searchAfter: text,
   /** Ciphertext of the data that a repeat needs and no other row has. */
-  sealedOrder: optional(bytes),
+  sealedOrder: optionalColumn(bytes),
 });
 export const selectedColumns = `${operationColumns.names("o")}, extract(epoch from now() - o.key_since) as key_age`;
 

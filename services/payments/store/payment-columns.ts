@@ -5,11 +5,11 @@ import {
   boolean,
   bytes,
   Columns,
-  column,
   integer,
   nullableText,
-  optional,
+  optionalColumn,
   type RowOf,
+  sqlColumn,
   text,
   time,
 } from "#platform/database/columns.ts";
@@ -19,38 +19,38 @@ import type { CaptureMethod, Card, DisputeHold, Outcome, PaymentStatus, Verifica
 const identity = {
   id: text,
   merchantId: text,
-  environment: column<Environment>("smallint"),
+  environment: sqlColumn<Environment>("smallint"),
   sessionId: nullableText,
   currency: text,
   connector: text,
   connectorAccountId: text,
   connectorRef: nullableText,
   surface: text,
-  render: optional(bytes),
+  render: optionalColumn(bytes),
   /** How often another intent replaced one whose page ended. */
   renewals: integer,
-  status: column<PaymentStatus>("text"),
+  status: sqlColumn<PaymentStatus>("text"),
   expiresAt: time,
   /** When the reconcile job asks the processor next; undefined: never. */
-  nextCheckAt: optional(time),
+  nextCheckAt: optionalColumn(time),
   /** Since when, by its own clock, the processor answers that it has no such intent. */
-  notFoundSince: optional(time),
+  notFoundSince: optionalColumn(time),
   /** Counts the changes of the state. */
   version: { type: "bigint", read: Number, write: (version: number) => version },
 };
 const order = {
   amount: bigint,
-  captureMethod: column<CaptureMethod>("text"),
+  captureMethod: sqlColumn<CaptureMethod>("text"),
 };
 const state = {
-  outcome: column<Outcome>("text"),
+  outcome: sqlColumn<Outcome>("text"),
   capturedAmount: bigint,
   refundedAmount: bigint,
   feeAmount: bigint,
-  disputeHold: column<DisputeHold>("text"),
+  disputeHold: sqlColumn<DisputeHold>("text"),
   disputedAmount: bigint,
   lastAttemptRef: text,
-  lastAttemptAt: optional(time),
+  lastAttemptAt: optionalColumn(time),
   failedAttempts: integer,
   finishedAttempts: {
     type: "text[]",
@@ -60,21 +60,21 @@ const state = {
   announcedByConfirm: boolean,
   announcedByProcessor: boolean,
   visible: boolean,
-  verification: optional(column<Verification>("jsonb")),
+  verification: optionalColumn(sqlColumn<Verification>("jsonb")),
   authorizationCode: text,
   receiptUrl: text,
-  authorizedAt: optional(time),
-  captureBefore: optional(time),
-  capturedAt: optional(time),
-  failedAt: optional(time),
+  authorizedAt: optionalColumn(time),
+  captureBefore: optionalColumn(time),
+  capturedAt: optionalColumn(time),
+  failedAt: optionalColumn(time),
 };
 const card = {
-  cardBrand: optional(text),
-  cardLast4: optional(text),
-  cardFunding: optional(text),
-  cardFingerprint: optional(text),
-  cardExpMonth: optional(integer),
-  cardExpYear: optional(integer),
+  cardBrand: optionalColumn(text),
+  cardLast4: optionalColumn(text),
+  cardFunding: optionalColumn(text),
+  cardFingerprint: optionalColumn(text),
+  cardExpMonth: optionalColumn(integer),
+  cardExpYear: optionalColumn(integer),
 };
 
 export const identityColumns = new Columns(identity);
@@ -87,7 +87,7 @@ export const paymentColumns = new Columns({
   description: text,
   orderReference: text,
   customerEmail: text,
-  metadata: column<Readonly<Record<string, string>>>("jsonb"),
+  metadata: sqlColumn<Readonly<Record<string, string>>>("jsonb"),
   createdAt: time,
 });
 
@@ -117,11 +117,11 @@ export function cardFields(card: Card | undefined): RowOf<typeof cardColumns> {
 
 export const attemptColumns = new Columns({
   ref: text,
-  outcome: column<"succeeded" | "failed">("text"),
+  outcome: sqlColumn<"succeeded" | "failed">("text"),
   failureCode: text,
   failureMessage: text,
   endedAt: time,
-  startedAt: optional(time),
+  startedAt: optionalColumn(time),
   cardBrand: nullableText,
   cardLast4: nullableText,
   threeDsResult: text,

@@ -1,6 +1,6 @@
 // A payment as its merchant reads it: the record with its refunds, dispute and attempts. Read-only.
 import { byKey } from "#platform/database/batch.ts";
-import { bigint, Columns, optional, type RowOf, text, time } from "#platform/database/columns.ts";
+import { bigint, Columns, optionalColumn, type RowOf, text, time } from "#platform/database/columns.ts";
 import type { GroupedSql, Sql } from "#platform/database/database.ts";
 import type { Environment } from "#proto/merchant/v1/merchant_pb.ts";
 import { type Card, isAuthorized, netAmount } from "../rules/payment.ts";
@@ -68,7 +68,7 @@ export const disputeColumns = new Columns({
   amount: bigint,
   openedAt: time,
   /** undefined: no evidence can be sent, or the processor names no deadline. */
-  evidenceDueAt: optional(time),
+  evidenceDueAt: optionalColumn(time),
 });
 
 export type DisputeRecord = RowOf<typeof disputeColumns>;

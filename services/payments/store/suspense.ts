@@ -1,7 +1,16 @@
 // The suspense table: unexpected funds, one row per object of a processor. The caller holds the lock on the payment
 // whenever it writes here.
 import { asJson } from "#platform/database/batch.ts";
-import { bigint, Columns, column, nullableText, optional, type RowOf, text, time } from "#platform/database/columns.ts";
+import {
+  bigint,
+  Columns,
+  nullableText,
+  optionalColumn,
+  type RowOf,
+  sqlColumn,
+  text,
+  time,
+} from "#platform/database/columns.ts";
 import type { Sql, Tx } from "#platform/database/database.ts";
 import type { Environment } from "#proto/merchant/v1/merchant_pb.ts";
 import type { Outcome } from "../rules/payment.ts";
@@ -11,35 +20,35 @@ type FundsResolution = "" | "given_back" | "taken" | "closed" | "gone" | "found"
 
 const identityColumns = new Columns({
   id: text,
-  kind: column<FundsKind>("text"),
+  kind: sqlColumn<FundsKind>("text"),
   paymentId: text,
   refundId: nullableText,
   merchantId: text,
-  environment: column<Environment>("smallint"),
+  environment: sqlColumn<Environment>("smallint"),
   connector: text,
   connectorAccountId: text,
   connectorRef: text,
   currency: text,
 });
 const endColumns = new Columns({
-  resolution: column<FundsResolution>("text"),
+  resolution: sqlColumn<FundsResolution>("text"),
   operator: text,
   note: text,
   foundAt: time,
-  closedAt: optional(time),
+  closedAt: optionalColumn(time),
 });
 const fundsColumns = new Columns({
   amount: bigint,
   returnedAmount: bigint,
   closedAmount: bigint,
-  state: column<"open" | "refunding" | "closed">("text"),
+  state: sqlColumn<"open" | "refunding" | "closed">("text"),
 });
 const claimantColumns = new Columns({
   paymentConnectorRef: nullableText,
   paymentCurrency: text,
   paymentAmount: bigint,
-  paymentOutcome: column<Outcome>("text"),
-  paymentAuthorizedAt: optional(time),
+  paymentOutcome: sqlColumn<Outcome>("text"),
+  paymentAuthorizedAt: optionalColumn(time),
 });
 
 type NewFunds = RowOf<typeof identityColumns>;

@@ -12,12 +12,12 @@ interface Column<Value, Input = Value> {
 }
 
 /** A column whose value is the field. */
-export function column<Value>(type: string): Column<Value> {
+export function sqlColumn<Value>(type: string): Column<Value> {
   return { type, read: (stored: Value) => stored, write: (value) => value };
 }
 
 /** Null is undefined. */
-export function optional<Value>({ type, read, write }: Column<Value>): Column<Value | undefined> {
+export function optionalColumn<Value>({ type, read, write }: Column<Value>): Column<Value | undefined> {
   return {
     type,
     read: (stored: unknown) => (stored === null || stored === undefined ? undefined : read(stored as never)),
@@ -25,15 +25,15 @@ export function optional<Value>({ type, read, write }: Column<Value>): Column<Va
   };
 }
 
-export const text = column<string>("text");
+export const text = sqlColumn<string>("text");
 /** Null is the empty text. */
 export const nullableText: Column<string> = {
   type: "text",
   read: (stored: string | null) => stored ?? "",
   write: (value) => value || null,
 };
-export const integer = column<number>("integer");
-export const boolean = column<boolean>("boolean");
+export const integer = sqlColumn<number>("integer");
+export const boolean = sqlColumn<boolean>("boolean");
 export const bigint: Column<bigint> = {
   type: "bigint",
   read: (stored: string | number) => BigInt(stored),

@@ -2,7 +2,7 @@
 import { type Registry, register } from "prom-client";
 import type { JobContext } from "#platform/process/job.ts";
 import type { Log } from "#platform/telemetry/log.ts";
-import { counter, gauge } from "#platform/telemetry/metrics.ts";
+import { newCounter, newGauge } from "#platform/telemetry/metrics.ts";
 import { clockMs, isClockSet, type Reading, setClock } from "#platform/values/clock.ts";
 import type { Sql } from "./database.ts";
 
@@ -14,11 +14,11 @@ const stepMs = 1_000;
 
 /** Reads the database's time. A slow answer is used only for the first reading. */
 export async function syncClock(sql: Sql, log?: Log, registry: Registry = register): Promise<void> {
-  const offset = gauge(registry, {
+  const offset = newGauge(registry, {
     name: "tollbooth_clock_offset_seconds",
     help: "How far this machine's clock is ahead of the database's; nothing that is stored depends on it.",
   });
-  const rebased = counter(registry, {
+  const rebased = newCounter(registry, {
     name: "tollbooth_clock_rebased_total",
     help: "Times that the database's clock was found more than a second away from where it was expected.",
   });

@@ -168,9 +168,9 @@ export class BrokerLink {
   async close(): Promise<void> {
     this.#closing.abort();
     const connection = this.#connection;
-    await within(drainMs, connection?.drain());
+    await waitAtMost(drainMs, connection?.drain());
     void connection?.close().catch(() => {});
-    await within(drainMs, this.#running);
+    await waitAtMost(drainMs, this.#running);
   }
 
   async #keepConnected(): Promise<void> {
@@ -224,6 +224,6 @@ export async function unlessMissing<T>(request: Promise<T>): Promise<T | undefin
 }
 
 /** Waits for the work, at most this long; its failure is ignored. */
-export async function within(ms: number, work: Promise<unknown> | undefined): Promise<void> {
+export async function waitAtMost(ms: number, work: Promise<unknown> | undefined): Promise<void> {
   await Promise.race([Promise.allSettled([work]), pause(ms, undefined, { ref: false })]);
 }

@@ -17,7 +17,7 @@ import type { Log } from "#platform/telemetry/log.ts";
 import { Failure } from "#platform/values/failure.ts";
 import { type Event, EventSchema } from "#proto/events/v1/events_pb.ts";
 import type { Source } from "../../services.ts";
-import { type Broker, BrokerLink, streamClient, streamManager, unlessMissing, within } from "./connection.ts";
+import { type Broker, BrokerLink, streamClient, streamManager, unlessMissing, waitAtMost } from "./connection.ts";
 import { type Consumer, consumeUntilBroken } from "./event-consumer.ts";
 import { type EventKeys, type EventSeal, macHeader, sealHeader } from "./event-keys.ts";
 import { type EventMessage, eventSpan, readEvent, refusals, refusedEvents } from "./event-message.ts";
@@ -172,10 +172,10 @@ export class EventBus {
     this.#closing.abort();
     // Consumers first: unhandled events return at once instead of after their acknowledgement deadline. A lost broker
     // gives no answer, so the wait is bounded.
-    await within(drainMs, Promise.allSettled(this.#running));
+    await waitAtMost(drainMs, Promise.allSettled(this.#running));
     await this.#link.close();
     // A batch that waits for a database gets the same time again; then another process receives it.
-    await within(drainMs, Promise.allSettled(this.#running));
+    await waitAtMost(drainMs, Promise.allSettled(this.#running));
   }
 
   #begin(connection: NatsConnection): void {

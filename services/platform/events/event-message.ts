@@ -5,7 +5,7 @@ import { fromBinary } from "@bufbuild/protobuf";
 import type { Tracer } from "@opentelemetry/api";
 import type { MsgHdrs } from "nats";
 import type { Counter, Registry } from "prom-client";
-import { counter } from "#platform/telemetry/metrics.ts";
+import { newCounter } from "#platform/telemetry/metrics.ts";
 import { type OpenSpan, openSpan } from "#platform/telemetry/trace.ts";
 import { isId } from "#platform/values/id.ts";
 import { findUnstorableFields } from "#platform/values/storable.ts";
@@ -31,7 +31,7 @@ export type Refusal = (typeof refusals)[number];
 
 /** Counts events from another program or under a wrong key. */
 export function refusedEvents(registry: Registry): Counter<"source" | "why"> {
-  return counter(registry, {
+  return newCounter(registry, {
     name: "tollbooth_events_refused_total",
     help: "Events that were passed over because they are not proved to be their source's, or cannot be read, by source and reason.",
     labelNames: ["source", "why"] as const,

@@ -6,7 +6,7 @@ import { type Counter, type Registry, register } from "prom-client";
 import type { Database } from "#platform/database/database.ts";
 import type { JobContext } from "#platform/process/job.ts";
 import type { Log } from "#platform/telemetry/log.ts";
-import { counter } from "#platform/telemetry/metrics.ts";
+import { newCounter } from "#platform/telemetry/metrics.ts";
 import type { Source } from "../../services.ts";
 import { streamManager, unlessMissing } from "./connection.ts";
 import { ensureConsumers } from "./consumers.ts";
@@ -52,13 +52,13 @@ export class StreamWatch {
   constructor(watched: StreamWatchOptions) {
     this.#watched = watched;
     const { source, registry = register } = watched;
-    this.#losses = counter(registry, {
+    this.#losses = newCounter(registry, {
       name: "tollbooth_stream_losses_total",
       help: "Times that the broker was found to have lost published events or a whole stream, by source and how.",
       labelNames: ["source", "how"] as const,
     });
     // Consumers have seen most of them and skip them.
-    this.#sentAgain = counter(registry, {
+    this.#sentAgain = newCounter(registry, {
       name: "tollbooth_events_sent_again_total",
       help: "Published events that are sent again because the broker has lost them, by source.",
       labelNames: ["source"] as const,

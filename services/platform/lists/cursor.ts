@@ -1,6 +1,6 @@
 // Pages by cursor, newest first: a page costs the same wherever it starts. Also pages of objects by id.
 import type { Sql } from "#platform/database/database.ts";
-import { invalid } from "#platform/values/failure.ts";
+import { invalidField } from "#platform/values/failure.ts";
 import { isId, type Noun } from "#platform/values/id.ts";
 import { Condition } from "./condition.ts";
 
@@ -22,7 +22,7 @@ export async function findCursor(
     `select created_at from ${table} where id = $3 and merchant_id = $1 and environment = $2`,
     [merchantId, environment, id],
   );
-  if (!row) throw invalid("after", "must be the id of an object of this list");
+  if (!row) throw invalidField("after", "must be the id of an object of this list");
   return { createdAt: row.created_at, id };
 }
 
@@ -53,7 +53,7 @@ export async function keysetPage<T extends { readonly id: string }>(
   query: { readonly pageToken: string; readonly limit: number },
   read: (behindId: string, limit: number) => Promise<readonly T[]>,
 ): Promise<{ page: T[]; nextPageToken: string }> {
-  if (query.pageToken !== "" && !isId(noun, query.pageToken)) throw invalid("page_token", "is not one of ours");
+  if (query.pageToken !== "" && !isId(noun, query.pageToken)) throw invalidField("page_token", "is not one of ours");
   const limit = query.limit || limitDefault;
   const found = await read(query.pageToken, limit + 1);
   const page = found.slice(0, limit);

@@ -2,7 +2,7 @@
 // one snapshot. Whole days come from the counters (list-counts.ts), so neither a total nor a far offset scans earlier
 // rows.
 import type { Sql } from "#platform/database/database.ts";
-import { invalid } from "#platform/values/failure.ts";
+import { invalidField } from "#platform/values/failure.ts";
 import { Condition, inTimeRange, Params } from "./condition.ts";
 import { afterCursor, afterCursorText, type Cursor } from "./cursor.ts";
 import { splitRange, type TimeRange } from "./day-range.ts";
@@ -50,7 +50,7 @@ export async function readPage<T>(
     const { rows, total } = await read({ limit, offset });
     return { rows: [...rows], total, hasMore: offset + BigInt(rows.length) < total && rows.length > 0 };
   }
-  if (offset > 0n) throw invalid("offset", "must be 0 with `after`");
+  if (offset > 0n) throw invalidField("offset", "must be 0 with `after`");
   const { rows, total } = await read({ limit: limit + 1, offset, after: await findCursor(afterId) });
   return { rows: rows.slice(0, limit), total, hasMore: rows.length > limit };
 }

@@ -1,16 +1,16 @@
 import assert from "node:assert/strict";
 import { encryptionKeys, hashKeys } from "#platform/secrets/key-ring.ts";
 import { suite } from "../../../test/harness/suite.ts";
-import { ConfigError, integer, oneOf, optional, readConfig, url, withDefault } from "./config.ts";
+import { ConfigError, integerSetting, oneOf, optionalSetting, readConfig, urlSetting, withDefault } from "./config.ts";
 
 const test = suite("settings");
 const settings = {
-  PORT: integer(1, 65_535),
-  DATABASE_URL: url("postgres"),
+  PORT: integerSetting(1, 65_535),
+  DATABASE_URL: urlSetting("postgres"),
   HASH_KEY: hashKeys,
   ENCRYPTION_KEYS: encryptionKeys,
   MODE: withDefault(oneOf("on", "off"), "on"),
-  EXTRA: optional(integer(0, 9)),
+  EXTRA: optionalSetting(integerSetting(0, 9)),
 } as const;
 const [key, other] = [7, 8].map((byte) => Buffer.alloc(32, byte).toString("base64"));
 const good = {

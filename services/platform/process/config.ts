@@ -64,7 +64,7 @@ function rawValue(env: Environment, name: string): string | undefined {
 }
 
 /** An absent setting is `undefined`. */
-export function optional<T>(setting: Setting<T>): Setting<T | undefined> {
+export function optionalSetting<T>(setting: Setting<T>): Setting<T | undefined> {
   return { parse: setting.parse, optional: true };
 }
 
@@ -86,7 +86,7 @@ export function oneOf<const W extends string>(...words: readonly W[]): Setting<W
 }
 
 /** A whole number within bounds, both included. */
-export function integer(min: number, max: number): Setting<number> {
+export function integerSetting(min: number, max: number): Setting<number> {
   return {
     parse: (raw) => {
       const value = Number(raw);
@@ -120,10 +120,10 @@ export const pairs: Setting<Readonly<Record<string, string>>> = {
 };
 
 /** A TCP port; 0 selects a free one. */
-export const port: Setting<number> = integer(0, 65_535);
+export const port: Setting<number> = integerSetting(0, 65_535);
 
 /** A URL with one of the schemes, without a trailing slash. */
-export function url(...schemes: readonly string[]): Setting<string> {
+export function urlSetting(...schemes: readonly string[]): Setting<string> {
   return {
     parse: (raw) => {
       const parsed = URL.canParse(raw) ? new URL(raw) : undefined;
@@ -138,7 +138,7 @@ export function url(...schemes: readonly string[]): Setting<string> {
 export const logLevels = ["debug", "info", "warn", "error"] as const;
 
 /** A replacement of TLS (an encrypting mesh, a private network), or a trial installation without real money. */
-const excuse = optional(oneOf("behind-mesh", "private-network", "for-trial"));
+const excuse = optionalSetting(oneOf("behind-mesh", "private-network", "for-trial"));
 
 export const productionSettings = {
   NODE_ENV: withDefault(oneOf("production", "development", "test"), "development"),

@@ -2,7 +2,7 @@
 // have a host each; they share the clock, the ids and `neighbours`, and nothing else.
 import { type Registry, register } from "prom-client";
 import type { Tracing } from "#platform/telemetry/trace.ts";
-import { integer, withDefault } from "./config.ts";
+import { integerSetting, withDefault } from "./config.ts";
 
 /** Another service of the same process. */
 export interface Neighbour {
@@ -53,9 +53,9 @@ export const drainAtOnce: Drain = { lameDuckMs: 0, graceMs: 7_500 };
 
 export const drainSettings = {
   // At least as long as a caller keeps an idle connection (rpc/transport.ts: 2 s); 0 where callers stop first.
-  LAME_DUCK_SECONDS: withDefault(integer(0, 120), 0),
+  LAME_DUCK_SECONDS: withDefault(integerSetting(0, 120), 0),
   // Longer than any call (15 s) in production; the default ends before supervisors that kill after 10 s.
-  DRAIN_SECONDS: withDefault(integer(2, 300), 9),
+  DRAIN_SECONDS: withDefault(integerSetting(2, 300), 9),
 } as const;
 
 // Part of the drain time that is reserved for closing the broker connection and the database pool.

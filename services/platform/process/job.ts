@@ -2,7 +2,7 @@
 // a deadline, so a run without end is a defect: its process stops in order and the supervisor starts another.
 import { type Counter, type Gauge, type Registry, register } from "prom-client";
 import type { Log } from "#platform/telemetry/log.ts";
-import { counter, gauge } from "#platform/telemetry/metrics.ts";
+import { newCounter, newGauge } from "#platform/telemetry/metrics.ts";
 
 /** `runOnce` returns true when there is more to do immediately; tests call it directly. */
 export interface JobContext {
@@ -171,12 +171,12 @@ export class JobWatch {
   readonly lastRun: Gauge<"name">;
 
   constructor(registry: Registry) {
-    this.failures = counter(registry, {
+    this.failures = newCounter(registry, {
       name: "tollbooth_job_failures_total",
       help: "Runs of a job that failed, by the job's name.",
       labelNames: ["name"] as const,
     });
-    this.lastRun = gauge(registry, {
+    this.lastRun = newGauge(registry, {
       name: "tollbooth_job_last_run_seconds",
       help: "How long the latest run of a job that succeeded took.",
       labelNames: ["name"] as const,
@@ -197,7 +197,7 @@ export class JobWatch {
 
   #gaugeEach(registry: Registry, ms: (job: RunningJob) => number, config: { name: string; help: string }): void {
     const { jobs } = this;
-    gauge(registry, {
+    newGauge(registry, {
       ...config,
       labelNames: ["name"] as const,
       collect() {

@@ -8,24 +8,24 @@ import {
   ConfigError,
   type ConfigValues,
   logLevels,
-  optional,
+  optionalSetting,
   pairs,
   port,
   productionSettings,
   readConfig,
   share,
   text,
-  url,
+  urlSetting,
   withDefault,
 } from "./config.ts";
 import { type Drain, drainOf, drainSettings, type Host, ownHost } from "./host.ts";
 
 // Settings that every process reads.
 export const processSettings = {
-  ADMIN_PORT: optional(port),
+  ADMIN_PORT: optionalSetting(port),
   HOST: withDefault(text, "127.0.0.1"),
   /** Endpoint for spans; none are recorded without it. The exporter itself reads OTEL_EXPORTER_OTLP_HEADERS. */
-  OTEL_EXPORTER_OTLP_ENDPOINT: optional(url("http", "https")),
+  OTEL_EXPORTER_OTLP_ENDPOINT: optionalSetting(urlSetting("http", "https")),
   OTEL_TRACES_SAMPLER_ARG: withDefault(share, 1),
   OTEL_RESOURCE_ATTRIBUTES: withDefault(pairs, {}),
   ...drainSettings,

@@ -13,7 +13,7 @@ import {
   type TrustedCallers,
 } from "#platform/secrets/callers.ts";
 import type { Log } from "#platform/telemetry/log.ts";
-import { counter, histogram } from "#platform/telemetry/metrics.ts";
+import { newCounter, newHistogram } from "#platform/telemetry/metrics.ts";
 import { openSpan } from "#platform/telemetry/trace.ts";
 import { type CallContext, callContext, nextTraceparent } from "#platform/values/call-context.ts";
 import { asFailure, Failure, toConnectError } from "#platform/values/failure.ts";
@@ -187,14 +187,14 @@ export class CallMetrics {
 
   /** @param others labels to count in addition to the services' methods */
   constructor(registry: Registry, services: readonly DescService[], others: readonly string[]) {
-    this.#calls = histogram(registry, {
+    this.#calls = newHistogram(registry, {
       name: "tollbooth_rpc_seconds",
       help: "Internal calls answered, by method and reason.",
       labelNames: ["rpc", "reason"] as const,
       // A read takes a millisecond, a processor answers within seconds, and the longest deadline is 20 s.
       buckets: [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 20],
     });
-    this.#alarms = counter(registry, {
+    this.#alarms = newCounter(registry, {
       name: "tollbooth_rpc_alarms_total",
       help: "Internal calls that failed by a defect (INTERNAL_ERROR) or whose caller is not known or not allowed, by method and reason.",
       labelNames: ["rpc", "reason"] as const,

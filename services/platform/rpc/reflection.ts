@@ -15,7 +15,7 @@ type Question = ServerReflectionRequest["messageRequest"];
 type ReflectionAnswer = ServerReflectionResponse["messageResponse"];
 
 /** Describes the services and everything they import. */
-export function reflection(services: readonly DescService[]): ServiceImpl<typeof ServerReflection> {
+export function reflectionRoutes(services: readonly DescService[]): ServiceImpl<typeof ServerReflection> {
   const files = new Map(services.flatMap((s) => closure(s.file)).map((file) => [file.proto.name, file]));
   const registry = createRegistry(...files.values());
   const answer = (question: Question): ReflectionAnswer => {

@@ -17,7 +17,7 @@ import { CallGate, CallMetrics, unauthenticated } from "./call.ts";
 import { HealthState } from "./health.ts";
 import { openToNeighbours } from "./in-process.ts";
 import { type Patience, RpcListener } from "./listener.ts";
-import { reflection } from "./reflection.ts";
+import { reflectionRoutes } from "./reflection.ts";
 import { UnaryHandler } from "./unary.ts";
 
 /** A proto service and its implementation; created by `defineRpc`. */
@@ -71,7 +71,7 @@ export async function serveRpc(options: {
   const gate = new CallGate({ trusted: options.trusted, log: options.log, metrics, tracer: tracing?.tracer });
   const unary = new UnaryHandler(gate, messageMaxBytes);
   const health = new HealthState(services, async () => await works());
-  const rpc = [...options.rpc, defineRpc(Health, health.rpc), defineRpc(ServerReflection, reflection(services))];
+  const rpc = [...options.rpc, defineRpc(Health, health.rpc), defineRpc(ServerReflection, reflectionRoutes(services))];
   for (const { service, implementation } of rpc) unary.add(service, implementation);
   const adapter = connectNodeAdapter({
     routes: (router) => {

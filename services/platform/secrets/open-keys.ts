@@ -4,9 +4,9 @@ import {
   ConfigError,
   type ConfigValues,
   oneOf,
-  optional,
+  optionalSetting,
   type Setting,
-  url,
+  urlSetting,
   withDefault,
 } from "#platform/process/config.ts";
 import { certificateFile } from "./certificate-file.ts";
@@ -36,17 +36,17 @@ const mountPath: Setting<string> = {
 export const keyManagementSettings = {
   /** `environment`: keys are configured in plain text. */
   KMS: withDefault(oneOf("environment", "vault-transit"), "environment"),
-  VAULT_ADDR: optional(url("https", "http")),
+  VAULT_ADDR: optionalSetting(urlSetting("https", "http")),
   /** CA file; absent for Node's own list. */
-  VAULT_CACERT: optional(certificateFile),
-  VAULT_NAMESPACE: optional(mountPath),
+  VAULT_CACERT: optionalSetting(certificateFile),
+  VAULT_NAMESPACE: optionalSetting(mountPath),
   /** Set this, or the role with the pod's own token. */
-  VAULT_TOKEN: optional(token),
-  VAULT_KUBERNETES_ROLE: optional(mountPath),
-  VAULT_KUBERNETES_JWT: optional(token),
+  VAULT_TOKEN: optionalSetting(token),
+  VAULT_KUBERNETES_ROLE: optionalSetting(mountPath),
+  VAULT_KUBERNETES_JWT: optionalSetting(token),
   VAULT_KUBERNETES_MOUNT: withDefault(mountPath, "kubernetes"),
   VAULT_TRANSIT_MOUNT: withDefault(mountPath, "transit"),
-  VAULT_TRANSIT_KEY: optional(mountPath),
+  VAULT_TRANSIT_KEY: optionalSetting(mountPath),
 } as const;
 
 /** Settings whose keys are open. */

@@ -13,7 +13,7 @@ import { copiesOf } from "#platform/events/streams.ts";
 import type { RunningJob } from "#platform/process/job.ts";
 import { defineRpc, type RpcService } from "#platform/rpc/server.ts";
 import { clockNow } from "#platform/values/clock.ts";
-import { invalid } from "#platform/values/failure.ts";
+import { invalidField } from "#platform/values/failure.ts";
 import { EventSchema } from "#proto/events/v1/events_pb.ts";
 import { ReplayService } from "#proto/events/v1/replay_pb.ts";
 import { Environment } from "#proto/merchant/v1/merchant_pb.ts";
@@ -147,7 +147,7 @@ function replayRpc({ service, db, bus }: StateSources): ServiceImpl<typeof Repla
     replayEvents: async ({ since: from, until: to, operator }) => {
       const since = from ? timestampDate(from) : clockNow();
       const until = to ? timestampDate(to) : clockNow();
-      if (until <= since) throw invalid("until", "must be after since");
+      if (until <= since) throw invalidField("until", "must be after since");
       const { readAt: asOf } = await readRecord(db);
       const attributes = { since: since.toISOString(), until: until.toISOString(), operator };
       const about = { merchantId: "", environment: Environment.UNSPECIFIED, objectId: service, status: "" };

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { randomBytes } from "node:crypto";
-import { ConfigError, oneOf, optional, text, url, withDefault } from "#platform/process/config.ts";
+import { ConfigError, oneOf, optionalSetting, text, urlSetting, withDefault } from "#platform/process/config.ts";
 import { encryptionKeys, hashKeys } from "#platform/secrets/key-ring.ts";
 import { keyManagementSettings } from "#platform/secrets/open-keys.ts";
 import { suite } from "../../../test/harness/suite.ts";
@@ -8,14 +8,14 @@ import { readProductionConfig } from "./production.ts";
 
 const test = suite("production mode");
 const settings = {
-  NATS_URL: url("nats", "tls"),
-  NATS_NKEY_FILE: optional(text),
-  EVENT_KEYS_FILE: optional(text),
-  DATABASE_URL: url("postgres"),
-  PAYMENTS_DATABASE_URL: optional(url("postgres")),
-  CHECKOUT_ORIGIN: optional(url("https", "http")),
-  CONSOLE_ORIGIN: optional(url("https", "http")),
-  SIMULATOR_PUBLIC_URL: optional(url("https", "http")),
+  NATS_URL: urlSetting("nats", "tls"),
+  NATS_NKEY_FILE: optionalSetting(text),
+  EVENT_KEYS_FILE: optionalSetting(text),
+  DATABASE_URL: urlSetting("postgres"),
+  PAYMENTS_DATABASE_URL: optionalSetting(urlSetting("postgres")),
+  CHECKOUT_ORIGIN: optionalSetting(urlSetting("https", "http")),
+  CONSOLE_ORIGIN: optionalSetting(urlSetting("https", "http")),
+  SIMULATOR_PUBLIC_URL: optionalSetting(urlSetting("https", "http")),
   ...keyManagementSettings,
   HASH_KEY: hashKeys,
   ENCRYPTION_KEYS: encryptionKeys,

@@ -12,7 +12,7 @@ import { type EventSeal, sealHeader } from "#platform/events/event-keys.ts";
 import { streamKeepDays } from "#platform/events/streams.ts";
 import type { JobContext } from "#platform/process/job.ts";
 import type { Log } from "#platform/telemetry/log.ts";
-import { gauge } from "#platform/telemetry/metrics.ts";
+import { newGauge } from "#platform/telemetry/metrics.ts";
 import { clockMs } from "#platform/values/clock.ts";
 import { Failure } from "#platform/values/failure.ts";
 import { type Event, EventSchema } from "#proto/events/v1/events_pb.ts";
@@ -73,7 +73,7 @@ export class Recovery {
 
   private constructor(sources: RecoverySources) {
     this.#sources = sources;
-    this.#recovering = gauge(sources.registry ?? register, {
+    this.#recovering = newGauge(sources.registry ?? register, {
       name: "tollbooth_recovering",
       help: "1 while the service lacks what it had announced, or cannot know it, and begins nothing new; else 0.",
       labelNames: ["service"] as const,

@@ -1,14 +1,14 @@
 // Settings that several programs share: the broker's, each service's, and the identity provider's.
 import { eventKeysFile } from "#platform/events/event-keys.ts";
 import {
-  integer,
+  integerSetting,
   logLevels,
   oneOf,
-  optional,
+  optionalSetting,
   port,
   type Setting,
   text,
-  url,
+  urlSetting,
   withDefault,
 } from "#platform/process/config.ts";
 import { callersFile, tokenFile } from "#platform/secrets/callers.ts";
@@ -20,7 +20,7 @@ import { keyManagementSettings } from "#platform/secrets/open-keys.ts";
 /** A PostgreSQL URL; its TLS files are checked. */
 const databaseUrl: Setting<string> = {
   parse: (raw) => {
-    const read = url("postgres", "postgresql").parse(raw);
+    const read = urlSetting("postgres", "postgresql").parse(raw);
     assertTlsFiles(read);
     return read;
   },
@@ -28,11 +28,11 @@ const databaseUrl: Setting<string> = {
 
 /** For every process that uses the broker. */
 export const brokerSettings = {
-  NATS_URL: url("nats", "tls"),
+  NATS_URL: urlSetting("nats", "tls"),
   /** The process's identity at the broker; absent for a login in the URL, or none. */
-  NATS_NKEY_FILE: optional(nkeyFile),
+  NATS_NKEY_FILE: optionalSetting(nkeyFile),
   /** CA file for tls://; absent for Node's own list. */
-  NATS_CA_FILE: optional(certificateFile),
+  NATS_CA_FILE: optionalSetting(certificateFile),
   NATS_NAMESPACE: withDefault<string>(
     {
       parse: (raw) => {
@@ -51,22 +51,22 @@ export const commonSettings = {
   LOG_LEVEL: withDefault(oneOf(...logLevels), "info"),
   ...brokerSettings,
   /** Keys that prove an event's source; without them events are not verified. */
-  EVENT_KEYS_FILE: optional(eventKeysFile),
+  EVENT_KEYS_FILE: optionalSetting(eventKeysFile),
 } as const;
 
 /** For programs that create event streams. */
 export const streamSettings = {
   /** Copies of each stream: 1 on a single server, 3 or 5 in a cluster. */
-  NATS_REPLICAS: withDefault(integer(1, 5), 1),
+  NATS_REPLICAS: withDefault(integerSetting(1, 5), 1),
   /**
    * Size of a stream for its seven days before it refuses events, GiB. `migrate` only enlarges it; the servers' volumes
    * need room for four.
    */
-  NATS_STREAM_GIB: withDefault(integer(1, 4096), 4),
+  NATS_STREAM_GIB: withDefault(integerSetting(1, 4096), 4),
   /**
    * Redelivery time for events of a crashed process; a working process may take longer. Must be the same everywhere.
    */
-  EVENT_ACK_WAIT_SECONDS: withDefault(integer(1, 600), 10),
+  EVENT_ACK_WAIT_SECONDS: withDefault(integerSetting(1, 600), 10),
 } as const;
 
 /** For every service with a database. */
@@ -76,7 +76,7 @@ export const serviceSettings = {
   ...keyManagementSettings,
   DATABASE_URL: databaseUrl,
   /** Most connections of one process. Below four, a few slow statements would block all others. */
-  DATABASE_CONNECTIONS: withDefault(integer(4, 200), 16),
+  DATABASE_CONNECTIONS: withDefault(integerSetting(4, 200), 16),
   ENCRYPTION_KEYS: encryptionKeys,
   HASH_KEY: hashKeys,
   /** Callers allowed to call this service. */
@@ -92,7 +92,7 @@ export const callerSettings = {
 /** For services that honour idempotency keys. */
 export const idempotencySettings = {
   // Longer than any request; a crashed process holds an idempotency key no longer than this (docs/contract.md §6).
-  IDEMPOTENCY_LEASE_SECONDS: withDefault(integer(1, 600), 90),
+  IDEMPOTENCY_LEASE_SECONDS: withDefault(integerSetting(1, 600), 90),
 } as const;
 
 /** https, or http on this machine. */
@@ -109,9 +109,9 @@ const issuer: Setting<string> = {
 
 export const providerSettings = {
   /** The identity provider's issuer, exactly as in its tokens; without it people cannot sign in by a provider. */
-  OIDC_ISSUER: optional(issuer),
+  OIDC_ISSUER: optionalSetting(issuer),
   /** The consoles' client id there. Requires OIDC_ISSUER. */
-  OIDC_CLIENT_ID: optional(text),
+  OIDC_CLIENT_ID: optionalSetting(text),
 } as const;
 
 /** @returns undefined when no provider is configured @throws when only half is configured */

@@ -7,7 +7,7 @@ import { outboxState } from "#platform/events/outbox.ts";
 import { lastLossSeconds, readLagSeconds } from "#platform/events/stream-record.ts";
 import { copiesOf, findConsumedSeq } from "#platform/events/streams.ts";
 import type { JobWatch } from "#platform/process/job.ts";
-import { gauge } from "#platform/telemetry/metrics.ts";
+import { newGauge } from "#platform/telemetry/metrics.ts";
 import type { Source } from "../../services.ts";
 import { readKeyAges } from "./encryption-keys.ts";
 
@@ -29,7 +29,7 @@ export function reportState(registry: Registry, sources: StateSources): void {
 }
 
 function reportConnections(registry: Registry, { db, bus }: StateSources): void {
-  gauge(registry, {
+  newGauge(registry, {
     name: "tollbooth_database_connections",
     help: "Connections of this process's pool: open, idle, and requests that wait for one.",
     labelNames: ["state"] as const,
@@ -39,7 +39,7 @@ function reportConnections(registry: Registry, { db, bus }: StateSources): void 
       this.set({ state: "waiting" }, db.pool.waitingCount);
     },
   });
-  gauge(registry, {
+  newGauge(registry, {
     name: "tollbooth_broker_connected",
     help: "1 while NATS answers this process, else 0.",
     collect() {
@@ -67,13 +67,13 @@ function reportOutbox(registry: Registry, { service, db }: StateSources): void {
     waiting.set({ service }, state.waiting);
     oldest.set({ service }, state.oldestSeconds);
   });
-  const waiting = gauge(registry, {
+  const waiting = newGauge(registry, {
     name: "tollbooth_outbox_waiting",
     help: "Committed events that are not published yet, by service.",
     labelNames: ["service"] as const,
     collect,
   });
-  const oldest = gauge(registry, {
+  const oldest = newGauge(registry, {
     name: "tollbooth_outbox_oldest_seconds",
     help: "Age of the oldest committed event that is not published yet; 0: none waits.",
     labelNames: ["service"] as const,
@@ -104,7 +104,7 @@ function reportStream(registry: Registry, { service, bus, db }: StateSources): v
     for (const [consumer, seconds] of ages) gauges.untaken.set({ stream, consumer }, seconds);
   });
   const gauges = streamGauges(registry, collect);
-  gauge(registry, {
+  newGauge(registry, {
     name: "tollbooth_stream_lost_timestamp_seconds",
     help: "When the broker was last found to have lost published events or the whole stream, by source; 0: never.",
     labelNames: ["source"] as const,
@@ -118,7 +118,7 @@ function reportStream(registry: Registry, { service, bus, db }: StateSources): v
 
 function streamGauges(registry: Registry, collect: () => Promise<void>) {
   const made = <L extends string>(name: string, labelNames: readonly L[], help: string) =>
-    gauge(registry, { name: `tollbooth_${name}`, help, labelNames, collect });
+    newGauge(registry, { name: `tollbooth_${name}`, help, labelNames, collect });
   const stream = ["stream"] as const;
   const consumer = ["stream", "consumer"] as const;
   const untaken =
@@ -154,7 +154,7 @@ async function readLag(db: Database, state: StreamState | undefined): Promise<Ma
 }
 
 function reportEncryptionKey(registry: Registry, { service, db, keyId: key }: StateSources): void {
-  gauge(registry, {
+  newGauge(registry, {
     name: "tollbooth_encryption_key_age_seconds",
     help: "Time since the key that encrypts was first used for this service.",
     labelNames: ["service", "key"] as const,

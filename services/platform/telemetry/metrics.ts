@@ -15,19 +15,19 @@ import {
 import { idRebases } from "#platform/values/id.ts";
 
 /** The registry's counter of this name, created on first use: a retried start finds it there. */
-export function counter<L extends string>(registry: Registry, config: CounterConfiguration<L>): Counter<L> {
+export function newCounter<L extends string>(registry: Registry, config: CounterConfiguration<L>): Counter<L> {
   const known = registry.getSingleMetric(config.name);
   return known instanceof Counter ? known : new Counter<L>({ ...config, registers: [registry] });
 }
 
 /** Like counter. A new `collect` replaces the previous one, which may read closed resources. */
-export function gauge<L extends string>(registry: Registry, config: GaugeConfiguration<L>): Gauge<L> {
+export function newGauge<L extends string>(registry: Registry, config: GaugeConfiguration<L>): Gauge<L> {
   if (config.collect) registry.removeSingleMetric(config.name);
   const known = registry.getSingleMetric(config.name);
   return known instanceof Gauge ? known : new Gauge<L>({ ...config, registers: [registry] });
 }
 
-export function histogram<L extends string>(registry: Registry, config: HistogramConfiguration<L>): Histogram<L> {
+export function newHistogram<L extends string>(registry: Registry, config: HistogramConfiguration<L>): Histogram<L> {
   const known = registry.getSingleMetric(config.name);
   return known instanceof Histogram ? known : new Histogram<L>({ ...config, registers: [registry] });
 }
@@ -51,12 +51,12 @@ export async function serveAdmin(options: {
 }): Promise<{ port: number; close(): void }> {
   const { name, registry } = options;
   const ready = () => options.ready().catch(() => false);
-  const processReady = gauge(registry, {
+  const processReady = newGauge(registry, {
     name: "tollbooth_process_ready",
     help: "1 while the process accepts calls, else 0, like /readyz.",
     labelNames: ["service"] as const,
   });
-  counter(registry, {
+  newCounter(registry, {
     name: "tollbooth_ids_rebased_total",
     help: "Times that the ids of this process went back, because its clock had been ahead by more than a second.",
     collect() {

@@ -4,7 +4,6 @@ import { suite } from "../../../test/harness/suite.ts";
 import {
   callerBytes,
   cidrText,
-  contains,
   isNetwork,
   isWithin,
   neighbourhoodOf,
@@ -12,6 +11,7 @@ import {
   networkOf,
   parseCidr,
   plainRange,
+  rangeContains,
   siteOf,
 } from "./address-range.ts";
 
@@ -55,7 +55,7 @@ test("a network has no bits after its prefix and contains exactly the addresses 
           .map((b) => b.toString(2).padStart(8, "0"))
           .join("")
           .slice(0, bits);
-      assert.ok(isNetwork(network) && contains(network, one));
+      assert.ok(isNetwork(network) && rangeContains(network, one));
       assert.equal(
         isNetwork({ bytes: one, bits }),
         first(one).padEnd(32, "0") ===
@@ -65,7 +65,7 @@ test("a network has no bits after its prefix and contains exactly the addresses 
               .join("")
               .slice(bits),
       );
-      assert.equal(contains(network, other), first(one) === first(other));
+      assert.equal(rangeContains(network, other), first(one) === first(other));
     }),
   );
 });

@@ -39,7 +39,7 @@ export function callerBytes(address: string): Uint8Array | undefined {
 
 /** Converts an IPv4-mapped IPv6 range (`::ffff:0:0/96`) to its IPv4 range. */
 export function plainRange(range: Cidr): Cidr {
-  const isMapped = range.bytes.length === 16 && range.bits >= mapped.bits && contains(mapped, range.bytes);
+  const isMapped = range.bytes.length === 16 && range.bits >= mapped.bits && rangeContains(mapped, range.bytes);
   return isMapped ? { bytes: range.bytes.slice(12), bits: range.bits - mapped.bits } : range;
 }
 
@@ -54,7 +54,7 @@ export function isNetwork({ bytes, bits }: Cidr): boolean {
   return bytes.every((byte, i) => (byte & maskOf(i, bits)) === byte);
 }
 
-export function contains(range: Cidr, bytes: Uint8Array): boolean {
+export function rangeContains(range: Cidr, bytes: Uint8Array): boolean {
   if (range.bytes.length !== bytes.length) return false;
   for (let i = 0; i * 8 < range.bits; i++) {
     const mask = maskOf(i, range.bits);
@@ -64,7 +64,7 @@ export function contains(range: Cidr, bytes: Uint8Array): boolean {
 }
 
 export function isWithin(inner: Cidr, outer: Cidr): boolean {
-  return inner.bits >= outer.bits && contains(outer, inner.bytes);
+  return inner.bits >= outer.bits && rangeContains(outer, inner.bytes);
 }
 
 /** The bits of this byte that belong to the prefix. */

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { Code, ConnectError } from "@connectrpc/connect";
 import { suite } from "../../../test/harness/suite.ts";
-import { asFailure, Failure, invalid, toConnectError } from "./failure.ts";
+import { asFailure, Failure, invalidField, toConnectError } from "./failure.ts";
 
 const test = suite("failures");
 
@@ -46,7 +46,7 @@ test("everything else is INTERNAL_ERROR, and its message does not travel", () =>
 test("returns at most twenty violations", () => {
   const violations = Array.from({ length: 30 }, (_, i) => ({ field: `f${i}`, problem: "bad" }));
   assert.equal(new Failure("INVALID_BODY", { violations }).violations.length, 20);
-  assert.deepEqual(invalid("url", "must be https").violations, [{ field: "url", problem: "must be https" }]);
+  assert.deepEqual(invalidField("url", "must be https").violations, [{ field: "url", problem: "must be https" }]);
 });
 
 test.run();

@@ -87,7 +87,7 @@ export class Failure extends Error {
 }
 
 /** An INVALID_BODY failure about one field. */
-export function invalid(field: string, problem: string): Failure {
+export function invalidField(field: string, problem: string): Failure {
   return new Failure("INVALID_BODY", { violations: [{ field, problem }] });
 }
 

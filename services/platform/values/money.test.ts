@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { suite } from "../../../test/harness/suite.ts";
-import { currencies, currencyExponent } from "./money.ts";
+import { currencyExponent, knownCurrencies } from "./money.ts";
 
 const test = suite("currencies");
 const listFile = createRequire(import.meta.url).resolve("currency-codes/iso-4217-list-one.xml");
@@ -22,7 +22,7 @@ test("the table is the ISO list without funds, metals, test codes and units with
   const money = listed.filter(({ units, isFund }) => !isFund && ["0", "2", "3"].includes(units));
   const expected = new Map(money.map(({ code, units }) => [code, Number(units)]));
   expected.set("XCG", 2);
-  const found = new Map(currencies().map((code) => [code, currencyExponent(code)]));
+  const found = new Map(knownCurrencies().map((code) => [code, currencyExponent(code)]));
   assert.deepEqual(new Map([...found].sort()), new Map([...expected].sort()));
 });
 

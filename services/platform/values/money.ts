@@ -27,7 +27,7 @@ export function currencyExponent(currency: string): number | undefined {
 }
 
 /** Every chargeable currency code, upper case. */
-export function currencies(): readonly string[] {
+export function knownCurrencies(): readonly string[] {
   return [...exponents.keys()];
 }
 

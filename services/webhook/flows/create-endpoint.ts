@@ -9,7 +9,7 @@ import type { Announcement, Outbox } from "#platform/events/outbox.ts";
 import { randomToken, type Vault } from "#platform/secrets/vault.ts";
 import type { Cidr } from "#platform/values/address-range.ts";
 import { clockNow } from "#platform/values/clock.ts";
-import { entryName, Failure, invalid } from "#platform/values/failure.ts";
+import { entryName, Failure, invalidField } from "#platform/values/failure.ts";
 import { newId } from "#platform/values/id.ts";
 import { type CreateEndpointResponse, CreateEndpointResponseSchema } from "#proto/webhook/v1/webhook_pb.ts";
 import { toEndpoint } from "../messages.ts";
@@ -61,7 +61,7 @@ async function makeEndpoint(
   const secret = deps.vault.encrypt(signingSecret, secretContext(id));
   const response = await deps.db.transaction(async (tx) => {
     if (!(await insertEndpoint(tx, { ...input, id, url: target.href, eventTypes, secret }))) {
-      throw invalid("url", `a merchant can have at most ${endpointsMax} endpoints per environment`);
+      throw invalidField("url", `a merchant can have at most ${endpointsMax} endpoints per environment`);
     }
     const endpoint = await findEndpoint(tx.em, input, id);
     if (!endpoint) throw new Failure("INTERNAL_ERROR");
@@ -90,7 +90,7 @@ export function newSigningSecret(): string {
 /** Removes duplicate codes. @throws INVALID_BODY */
 export function checkEventTypes(codes: readonly string[]): string[] {
   const unknown = codes.findIndex((code) => !isEventType(code));
-  if (unknown >= 0) throw invalid(entryName("event_types", unknown), "must be a code of the event catalogue");
+  if (unknown >= 0) throw invalidField(entryName("event_types", unknown), "must be a code of the event catalogue");
   return [...new Set(codes)];
 }
 
@@ -115,5 +115,5 @@ export async function checkTarget(
 
 function refusedUrl({ metrics }: Pick<EndpointDeps, "metrics">, problem: string): Failure {
   if (problem === notPublic) metrics.blockedAddresses.inc({ at: "registration" });
-  return invalid("url", problem);
+  return invalidField("url", problem);
 }

@@ -1,6 +1,6 @@
 // The IP addresses that a delivery may connect to: public unicast only, IPv4 addresses embedded in IPv6 refused.
 // IPv4 has a list of forbidden ranges. IPv6 has an allowed range, since most of its space is special or unassigned.
-import { addressBytes, type Cidr, contains, parseCidr } from "#platform/values/address-range.ts";
+import { addressBytes, type Cidr, parseCidr, rangeContains } from "#platform/values/address-range.ts";
 
 // IANA special-purpose registry. 168.63.129.16 looks public but is Azure's internal service.
 const forbidden4 = [
@@ -34,9 +34,9 @@ const forbidden6 = ["2001::/23", "2001:db8::/32", "2002::/16", "2620:4f:8000::/4
 export function isAllowedAddress(address: string, allow: readonly Cidr[]): boolean {
   const bytes = addressBytes(address);
   if (bytes === undefined) return false;
-  if (allow.some((range) => contains(range, bytes))) return true;
-  if (bytes.length === 4) return !forbidden4.some((range) => contains(range, bytes));
-  return contains(allowed6, bytes) && !forbidden6.some((range) => contains(range, bytes));
+  if (allow.some((range) => rangeContains(range, bytes))) return true;
+  if (bytes.length === 4) return !forbidden4.some((range) => rangeContains(range, bytes));
+  return rangeContains(allowed6, bytes) && !forbidden6.some((range) => rangeContains(range, bytes));
 }
 
 /** For the peer of a connected socket, which may report IPv4 as `::ffff:a.b.c.d`. */

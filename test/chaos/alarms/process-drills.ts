@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { setTimeout as pause } from "node:timers/promises";
 import { connectPeer } from "#platform/rpc/client.ts";
 import { PaymentsService } from "#proto/payments/v1/payments_pb.ts";
-import { api } from "../../harness/api.ts";
+import { apiClient } from "../../harness/api.ts";
 import { type Drill, keepDoing, tableGone } from "./drill.ts";
 import { type AlarmRig, order } from "./rig.ts";
 
@@ -95,7 +95,7 @@ export const processDrills: readonly Drill[] = [
     begin: async ({ running }) => {
       await running.halt("merchant");
       return keepDoing(
-        () => api(running.stack.gateway).get("/v1/payments"),
+        () => apiClient(running.stack.gateway).get("/v1/payments"),
         32,
         () => running.resume("merchant"),
       );

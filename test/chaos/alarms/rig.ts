@@ -12,7 +12,7 @@ import { type Api, merchantApi } from "../../harness/api.ts";
 import { eventually } from "../../harness/eventually.ts";
 import { type FalseClocks, falseClocks } from "../../harness/false-clock.ts";
 import { alertRules } from "../../harness/files/alert-rules.ts";
-import { pay } from "../../harness/pay.ts";
+import { payInFrame } from "../../harness/pay.ts";
 import { type Receiver, startReceiver } from "../../harness/receiver.ts";
 import { type NatsCluster, startNatsCluster } from "../../harness/servers/nats-cluster.ts";
 import { inFastMotion, type Prometheus, startPrometheus } from "../../harness/servers/prometheus.ts";
@@ -96,7 +96,7 @@ export async function startAlarmRig({ isClustered = false } = {}): Promise<Alarm
     },
     paid: async () => {
       const made = (await shop.post("/v1/checkout-sessions", order)).expect(201);
-      await pay(made.text("render.frame_url"));
+      await payInFrame(made.text("render.frame_url"));
       const confirm = `/v1/checkout/${made.text("id")}/confirm?secret=${made.text("session_secret")}`;
       return (await shop.post(confirm)).expect(200).text("payment_id");
     },

@@ -6,7 +6,7 @@ import { freePort } from "../../../deploy/local/free-port.ts";
 import { startCheckout } from "../../../services/checkout/service.ts";
 import { eventually } from "../../harness/eventually.ts";
 import { fixture, suite } from "../../harness/suite.ts";
-import { refused } from "../service-config.ts";
+import { isRefusal } from "../service-config.ts";
 import { startCheckoutServices } from "./services.ts";
 
 const test = suite("confirming sessions", { timeoutMs: 30_000 });
@@ -80,7 +80,7 @@ test("while payments is unavailable a confirm is service_unavailable, and an end
       { sessionId: session.id, sessionSecret: session.secret },
       { timeoutMs: 3_000 },
     );
-    await assert.rejects(confirm, refused("SERVICE_UNAVAILABLE"));
+    await assert.rejects(confirm, isRefusal("SERVICE_UNAVAILABLE"));
     const resolved = await checkout.resolveSession({ sessionId: ended.id, sessionSecret: ended.secret });
     assert.equal(resolved.session?.status, "expired");
   } finally {

@@ -6,7 +6,7 @@ import { idTimeMs, newId } from "#platform/values/id.ts";
 import { Environment, MerchantService } from "#proto/merchant/v1/merchant_pb.ts";
 import { eventually } from "../../harness/eventually.ts";
 import { fixture, suite } from "../../harness/suite.ts";
-import { refused } from "../service-config.ts";
+import { isRefusal } from "../service-config.ts";
 import { freshKey, startCheckoutServices } from "./services.ts";
 
 const test = suite("creating sessions", { timeoutMs: 30_000 });
@@ -70,7 +70,7 @@ test("a dead run is taken over after its lease", async () => {
      values ($1, $2, 'create_session', $3, $4, $5, now() + interval '90 seconds', 'dead')`,
     [merchantId, environment, key, Buffer.alloc(32), died],
   );
-  await assert.rejects(services.create({}, key), refused("IDEMPOTENCY_CONFLICT"));
+  await assert.rejects(services.create({}, key), isRefusal("IDEMPOTENCY_CONFLICT"));
   await services.db.rows("update idempotency_keys set locked_until = now() - interval '1 second' where key = $1", [
     key,
   ]);
@@ -97,7 +97,7 @@ test("a run whose lease was taken over stores nothing", async () => {
     const theft = "update idempotency_keys set lock_id = 'thief' where key = $1 returning key";
     return (await services.db.rows(theft, [key])).length === 1;
   });
-  assert(refused("IDEMPOTENCY_CONFLICT")(await slow));
+  assert(isRefusal("IDEMPOTENCY_CONFLICT")(await slow));
   const [row] = await services.db.rows<{ object_id: string; made: boolean }>(
     "select object_id, exists (select from sessions where id = object_id) as made from idempotency_keys where key = $1",
     [key],
@@ -121,7 +121,7 @@ test("too many sessions for one e-mail within ten minutes are blocked, for that 
   await copies(1, 498, "1 minute");
   await copies(499, 600, "11 minutes");
   await services.create(at("many"));
-  await assert.rejects(services.create(at("MANY")), refused("PAYMENT_BLOCKED"));
+  await assert.rejects(services.create(at("MANY")), isRefusal("PAYMENT_BLOCKED"));
   await services.create(at("few"));
   await services.create({ ...at("many"), merchantId: await anotherMerchant() });
   await services.db.rows("delete from sessions where id like 'cs_000000%' and merchant_id = $1 and environment = $2", [
@@ -131,11 +131,11 @@ test("too many sessions for one e-mail within ten minutes are blocked, for that 
 });
 
 test("a merchant without a connector or not active gets no session, and can repeat the request later", async () => {
-  await assert.rejects(services.create({ environment: Environment.LIVE }), refused("NO_CONNECTOR"));
+  await assert.rejects(services.create({ environment: Environment.LIVE }), isRefusal("NO_CONNECTOR"));
   const merchantId = await anotherMerchant();
   const key = freshKey();
   await setStatus(merchantId, "suspended");
-  await assert.rejects(services.create({ merchantId }, key), refused("FORBIDDEN"));
+  await assert.rejects(services.create({ merchantId }, key), isRefusal("FORBIDDEN"));
   await setStatus(merchantId, "active");
   assert.equal((await services.create({ merchantId }, key)).replayed, false);
 });

@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { cards } from "../../harness/pay.ts";
 import { fixture, suite } from "../../harness/suite.ts";
-import { refused } from "../service-config.ts";
+import { isRefusal } from "../service-config.ts";
 import { type CreatedSession, startCheckoutServices } from "./services.ts";
 
 const test = suite("the buyer's e-mail", { timeoutMs: 60_000 });
@@ -50,9 +50,9 @@ test("the merchant's e-mail is never replaced, and the page does not ask", async
 
 test("a wrong secret or an invalid address is refused and changes nothing", async () => {
   const session = await services.create();
-  await assert.rejects(give(session, "ada@example.com", "cs_secret_wrong"), refused("NOT_FOUND"));
+  await assert.rejects(give(session, "ada@example.com", "cs_secret_wrong"), isRefusal("NOT_FOUND"));
   for (const wrong of ["ada", "ada@localhost", "a b@example.com", "ada@example.com\r\nBcc: eve@example.com"]) {
-    await assert.rejects(give(session, wrong), refused("INVALID_BODY", "customer_email"), wrong);
+    await assert.rejects(give(session, wrong), isRefusal("INVALID_BODY", "customer_email"), wrong);
   }
   assert.equal((await emails(session))[0], "");
 });
@@ -70,7 +70,7 @@ test("the e-mail is fixed once the payment has started, and an ended session tak
   assert.deepEqual(await emails(paid), ["", ""]);
   const { merchantId, environment } = services.money;
   await services.checkout.expireSession({ merchantId, environment, sessionId: ended.id });
-  await assert.rejects(give(ended, "late@example.com"), refused("SESSION_EXPIRED"));
+  await assert.rejects(give(ended, "late@example.com"), isRefusal("SESSION_EXPIRED"));
 });
 
 test("of concurrent e-mails session and payment store the same one", async () => {

@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { openDatabase } from "../../harness/database.ts";
 import { eventually } from "../../harness/eventually.ts";
 import { fixture, suite } from "../../harness/suite.ts";
-import { refused } from "../service-config.ts";
+import { isRefusal } from "../service-config.ts";
 import { startCheckoutServices } from "./services.ts";
 
 const test = suite("expiring sessions", { timeoutMs: 30_000 });
@@ -24,7 +24,7 @@ function expire(sessionId: string) {
 test("confirm expires an overdue unpaid session and cancels its intent", async () => {
   const session = await services.create();
   await services.makeOverdue(session.id, false);
-  await assert.rejects(session.confirm(), refused("SESSION_EXPIRED"));
+  await assert.rejects(session.confirm(), isRefusal("SESSION_EXPIRED"));
   assert.equal(await statusOf(session.id), "expired");
   await services.announced.event("session.expired", session.id);
   assert.equal(await session.pay(), "canceled");
@@ -62,13 +62,13 @@ test("a session with a lost intent expires after an hour at its merchant's reque
       paymentId,
     ]);
     await services.money.processor("POST", `/test/intents/${row?.ref}/lose`);
-    await assert.rejects(expire(id), refused("CONNECTOR_ERROR"));
+    await assert.rejects(expire(id), isRefusal("CONNECTOR_ERROR"));
     await payments.rows("update payments set not_found_since = not_found_since - interval '1 hour' where id = $1", [
       paymentId,
     ]);
   }
   await services.db.rows("update sessions set expiry_asked = false where id = $1", [overdue.id]);
-  await assert.rejects(overdue.confirm(), refused("CONNECTOR_ERROR"));
+  await assert.rejects(overdue.confirm(), isRefusal("CONNECTOR_ERROR"));
   assert.equal(await statusOf(overdue.id), "open");
   assert.equal((await expire(requested.id)).session?.status, "expired");
 });
@@ -91,18 +91,18 @@ test("a requested expiry is completed by confirm and resolve, and the session ca
     await createExpiring("open"),
     await createExpiring("open"),
   ];
-  await assert.rejects(confirmed.confirm(), refused("SESSION_EXPIRED"));
+  await assert.rejects(confirmed.confirm(), isRefusal("SESSION_EXPIRED"));
   const { session, render } = await resolve(resolved);
   assert.deepEqual([session?.status, render], ["expired", undefined]);
   for (const one of [confirmed, resolved]) assert.equal(await one.pay(), "canceled");
   await services.money.processor("PUT", "/test/faults", { target: "api.*", kind: "error_before" });
-  await assert.rejects(resolve(unreachable), refused("CONNECTOR_ERROR"));
+  await assert.rejects(resolve(unreachable), isRefusal("CONNECTOR_ERROR"));
 });
 
 test("a failed expiry request is repeated after a minute", async () => {
   const session = await services.create();
   await services.money.processor("PUT", "/test/faults", { target: "api.*", kind: "error_before" });
-  await assert.rejects(expire(session.id), refused("CONNECTOR_ERROR"));
+  await assert.rejects(expire(session.id), isRefusal("CONNECTOR_ERROR"));
   await services.money.processor("DELETE", "/test/faults");
   // The minute reserved for the request itself is over.
   await services.db.rows(

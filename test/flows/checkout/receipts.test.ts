@@ -15,7 +15,7 @@ import { eventually } from "../../harness/eventually.ts";
 import { cards } from "../../harness/pay.ts";
 import { startSmtpSink } from "../../harness/servers/smtp-sink.ts";
 import { fixture, suite } from "../../harness/suite.ts";
-import { refused } from "../service-config.ts";
+import { isRefusal } from "../service-config.ts";
 import { type CreatedSession, type SessionOrder, startCheckoutServices } from "./services.ts";
 
 const test = suite("receipts by e-mail", { timeoutMs: 60_000 });
@@ -305,10 +305,10 @@ test("refuses receipts for an invalid address or an unknown merchant", async () 
   const receipts = merchant.client(ReceiptService);
   const at = { seconds: 1_700_000_000n };
   const facts = { ...owner(), paymentId: newId("payment"), amount: 100n, currency: "EUR", at };
-  await assert.rejects(receipts.queueReceipt({ ...facts, email: "no address" }), refused("INVALID_BODY", "email"));
+  await assert.rejects(receipts.queueReceipt({ ...facts, email: "no address" }), isRefusal("INVALID_BODY", "email"));
   await assert.rejects(
     receipts.queueReceipt({ ...facts, merchantId: newId("merchant"), email: aBuyer() }),
-    refused("NOT_FOUND"),
+    isRefusal("NOT_FOUND"),
   );
 });
 

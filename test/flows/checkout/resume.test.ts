@@ -13,7 +13,7 @@ import { ConnectorAccountService } from "#proto/payments/v1/payments_pb.ts";
 import { presentCreated } from "../../../gateway/json/checkout-session.ts";
 import { eventually } from "../../harness/eventually.ts";
 import { suite } from "../../harness/suite.ts";
-import { refused } from "../service-config.ts";
+import { isRefusal } from "../service-config.ts";
 import { type CheckoutServices, freshKey, startCheckoutServices } from "./services.ts";
 
 const test = suite("resumed keys", { timeoutMs: 30_000 });
@@ -83,7 +83,7 @@ async function diesAfterwards(key: string, work: () => Promise<unknown>): Promis
     const theft = "update idempotency_keys set lock_id = 'thief' where key = $1 returning key";
     return (await services.db.rows(theft, [key])).length === 1;
   });
-  assert(refused("IDEMPOTENCY_CONFLICT")(await running));
+  assert(isRefusal("IDEMPOTENCY_CONFLICT")(await running));
   const [row] = await services.db.rows<{ object_id: string }>(
     "update idempotency_keys set locked_until = null where key = $1 returning object_id",
     [key],
@@ -111,7 +111,7 @@ test("a key answers a payment that its dead run made, also when a new one would 
   assert.equal(total, 1n);
   assert.equal((await services.checkout.createPayment(order)).replayed, true);
   const other = await paymentOrder(shop, freshKey());
-  await assert.rejects(services.checkout.createPayment(other), refused("PAYMENT_BLOCKED"));
+  await assert.rejects(services.checkout.createPayment(other), isRefusal("PAYMENT_BLOCKED"));
 });
 
 test("a key answers a session whose intent its dead run made, also when a new one would be refused", async () => {
@@ -123,7 +123,7 @@ test("a key answers a session whose intent its dead run made, also when a new on
   assert.deepEqual([session.id, session.replayed], [died, false]);
   assert.equal(await session.pay(), "succeeded");
   assert.equal((await session.confirm()).status, "completed");
-  await assert.rejects(services.create(change), refused("PAYMENT_BLOCKED"));
+  await assert.rejects(services.create(change), isRefusal("PAYMENT_BLOCKED"));
 });
 
 test("a run that died before it called payments is screened like a new one, and its refusal is stored", async () => {

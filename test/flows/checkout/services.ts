@@ -9,7 +9,7 @@ import { connectPeer } from "#platform/rpc/client.ts";
 import { CheckoutService, type CreateSessionRequestSchema } from "#proto/checkout/v1/checkout_pb.ts";
 import { startCheckout } from "../../../services/checkout/service.ts";
 import { freshDatabase, openDatabase } from "../../harness/database.ts";
-import { pay } from "../../harness/pay.ts";
+import { payInFrame } from "../../harness/pay.ts";
 import { type MoneyOptions, type MoneyServices, startMoneyServices } from "../../harness/payments/money-services.ts";
 import { copyOf } from "../../harness/servers/backup.ts";
 import { type AnnouncedEvents, listenTo } from "../service-config.ts";
@@ -140,7 +140,7 @@ function createdOf(
     checkoutUrl: made.checkoutUrl,
     replayed: made.replayed,
     pay: async (card) => {
-      const answer = await pay(render.frameUrl, card);
+      const answer = await payInFrame(render.frameUrl, card);
       return answer.text("status");
     },
     confirm: () => checkout.confirmSession(named),

@@ -13,7 +13,7 @@ import { countOfCards, recordAttempts } from "../../../services/checkout/store/r
 import { claimDueSessions } from "../../../services/checkout/store/sessions.ts";
 import { freshDatabase, openDatabase } from "../../harness/database.ts";
 import { fixture, suite } from "../../harness/suite.ts";
-import { refused } from "../service-config.ts";
+import { isRefusal } from "../service-config.ts";
 import { sessionInsert } from "./session-insert.ts";
 
 const test = suite("tables of checkout", { timeoutMs: 20_000 });
@@ -76,7 +76,7 @@ test("while payments is unavailable the sweeper tries a few sessions and then pa
   // The sweeper uses nothing else of the context here.
   const context = { db, log, payments: unavailable.client(PaymentsService) } as unknown as CheckoutContext;
   try {
-    await assert.rejects(expireSessions(context), refused("SERVICE_UNAVAILABLE"));
+    await assert.rejects(expireSessions(context), isRefusal("SERVICE_UNAVAILABLE"));
   } finally {
     unavailable.close();
   }

@@ -8,7 +8,7 @@ import Stripe from "stripe";
 import { openStack } from "../../../deploy/local/webhooks/stack-client.ts";
 import { eventually } from "../../harness/eventually.ts";
 import { freshMerchant, type TestMerchant } from "../../harness/merchant.ts";
-import { stack } from "../../harness/stack.ts";
+import { sharedStack } from "../../harness/stack.ts";
 import { suite } from "../../harness/suite.ts";
 import { tempDir } from "../../harness/temp-dir.ts";
 
@@ -20,7 +20,7 @@ let merchant: TestMerchant;
 let stateDir: string;
 
 test.before(async () => {
-  const info = await stack();
+  const info = await sharedStack();
   merchant = await freshMerchant(info);
   stateDir = await tempDir("listen");
   await writeFile(join(stateDir, "stack.json"), JSON.stringify({ ...info, api_key: merchant.apiKey }));

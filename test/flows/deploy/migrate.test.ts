@@ -18,11 +18,11 @@ import pg from "pg";
 import { StreamRefused } from "#platform/events/consumers.ts";
 import { eventSubject, streamName } from "#platform/events/streams.ts";
 import { migrateAll } from "../../../deploy/cli/setup/migrate-all.ts";
-import { migrate } from "../../../deploy/cli/setup/migrate-database.ts";
+import { migrateDatabase } from "../../../deploy/cli/setup/migrate-database.ts";
 import { durableConsumers, sources } from "../../../services/services.ts";
 import { freshDatabase, serviceLogin, serviceRoles } from "../../harness/database.ts";
 import { eventually } from "../../harness/eventually.ts";
-import { infra } from "../../harness/infra.ts";
+import { sharedInfra } from "../../harness/infra.ts";
 import { suite } from "../../harness/suite.ts";
 
 const test = suite("migrate", { timeoutMs: 60_000 });
@@ -33,7 +33,7 @@ let connection: NatsConnection;
 let manager: JetStreamManager;
 
 test.before(async () => {
-  const { natsUrl } = await infra();
+  const { natsUrl } = await sharedInfra();
   const database = async () => (await freshDatabase()).url;
   env = {
     CHECKOUT_DATABASE_URL: await database(),
@@ -86,7 +86,7 @@ test("a migration yields to a request that holds its lock, and is applied afterw
   const request = new pg.Client(url);
   await request.connect();
   await request.query("begin; create table payments (id text)");
-  const migrating = migrate({ databaseUrl: url, service: "payments" });
+  const migrating = migrateDatabase({ databaseUrl: url, service: "payments" });
   const yieldedQuery = `select from pg_stat_activity where datname = current_database()
     and application_name = 'tollbooth-migrate' and query = 'rollback'`;
   // A transaction caches statistics until they are cleared.
@@ -187,7 +187,7 @@ test("a silent database server ends in a timeout", async () => {
   await once(silent, "listening");
   const { port } = silent.address() as AddressInfo;
   const databaseUrl = `postgres://tollbooth:secret@127.0.0.1:${port}/checkout`;
-  await assert.rejects(migrate({ databaseUrl, service: "checkout" }), /timeout/);
+  await assert.rejects(migrateDatabase({ databaseUrl, service: "checkout" }), /timeout/);
   await new Promise((resolve) => silent.close(resolve));
 });
 

@@ -21,7 +21,7 @@ import { Environment } from "#proto/merchant/v1/merchant_pb.ts";
 import { ensureStreams } from "../../../deploy/cli/setup/ensure-streams.ts";
 import { freshDatabase } from "../../harness/database.ts";
 import { eventually } from "../../harness/eventually.ts";
-import { infra } from "../../harness/infra.ts";
+import { sharedInfra } from "../../harness/infra.ts";
 import { suite } from "../../harness/suite.ts";
 import { tempDir } from "../../harness/temp-dir.ts";
 
@@ -36,7 +36,7 @@ let server: RpcServer;
 let env: NodeJS.ProcessEnv;
 
 test.before(async () => {
-  const { natsUrl } = await infra();
+  const { natsUrl } = await sharedInfra();
   const namespace = `t${randomBytes(4).toString("hex")}`;
   await ensureStreams({ broker: { url: natsUrl }, namespace, only: [service] });
   db = await Database.open({ url: (await freshDatabase(service)).serviceUrl, name: "test", log });

@@ -2,12 +2,12 @@
 // (docs/contract.md §1).
 import assert from "node:assert/strict";
 import type { StackInfo } from "../../../deploy/local/stack-file.ts";
-import { type Answer, api } from "../../harness/api.ts";
+import { type Answer, apiClient } from "../../harness/api.ts";
 import { eventually } from "../../harness/eventually.ts";
 import { freshMerchant, type TestMerchant } from "../../harness/merchant.ts";
-import { answerChallenge, cards, pay } from "../../harness/pay.ts";
+import { answerChallenge, cards, payInFrame } from "../../harness/pay.ts";
 import { isSignedWith, type ReceivedRequest, type Receiver, startReceiver } from "../../harness/receiver.ts";
-import { stack } from "../../harness/stack.ts";
+import { sharedStack } from "../../harness/stack.ts";
 import { suite } from "../../harness/suite.ts";
 
 const test = suite("main job", { timeoutMs: 30_000 });
@@ -17,7 +17,7 @@ let receiver: Receiver;
 let signingSecret: string;
 
 test.before(async () => {
-  running = await stack();
+  running = await sharedStack();
   merchant = await freshMerchant(running);
   receiver = await startReceiver(running.tls);
   const endpoint = await merchant.api.post("/v1/merchants/me/webhooks", {
@@ -46,17 +46,17 @@ async function newSession(headers: Record<string, string> = {}, members: object 
 
 function confirm(session: Answer): Promise<Answer> {
   const query = new URLSearchParams({ secret: session.text("session_secret") });
-  return api(running.gateway).post(`/v1/checkout/${session.text("id")}/confirm?${query}`);
+  return apiClient(running.gateway).post(`/v1/checkout/${session.text("id")}/confirm?${query}`);
 }
 
 function resolve(session: Answer): Promise<Answer> {
   const query = new URLSearchParams({ secret: session.text("session_secret") });
-  return api(running.gateway).get(`/v1/checkout/${session.text("id")}?${query}`);
+  return apiClient(running.gateway).get(`/v1/checkout/${session.text("id")}?${query}`);
 }
 
 async function paidSession(card: string = cards.succeeds): Promise<{ session: Answer; paymentId: string }> {
   const session = await newSession();
-  (await pay(session.text("render.frame_url"), card)).expect(200);
+  (await payInFrame(session.text("render.frame_url"), card)).expect(200);
   const confirmed = (await confirm(session)).expect(200);
   return { session, paymentId: confirmed.text("payment_id") };
 }
@@ -73,7 +73,7 @@ function payment(paymentId: string): Promise<Answer> {
 test("a paid session completes, its payment has all fields, and the merchant gets a signed webhook", async () => {
   const session = await newSession();
   assert.deepEqual([session.text("status"), session.at("amount"), session.text("currency")], ["open", 1050, "EUR"]);
-  assert.equal((await pay(session.text("render.frame_url"))).text("status"), "succeeded");
+  assert.equal((await payInFrame(session.text("render.frame_url"))).text("status"), "succeeded");
   const first = (await confirm(session)).expect(200);
   const second = (await confirm(session)).expect(200);
   assert.deepEqual([first.text("status"), first.text("payment_status")], ["completed", "succeeded"]);
@@ -106,7 +106,7 @@ test("payment.succeeded comes once from the confirm path and once from the proce
 async function authorizedPayment(card: string = cards.succeeds): Promise<{ session: Answer; id: string }> {
   const session = await newSession({}, { capture_method: "manual" });
   assert.equal(session.text("capture_method"), "manual");
-  (await pay(session.text("render.frame_url"), card)).expect(200);
+  (await payInFrame(session.text("render.frame_url"), card)).expect(200);
   const confirmed = (await confirm(session)).expect(200);
   assert.deepEqual([confirmed.text("status"), confirmed.text("payment_status")], ["completed", "succeeded"]);
   return { session, id: confirmed.text("payment_id") };
@@ -121,7 +121,7 @@ test("an uncaptured authorization expires, with a failure code", async () => {
 
 test("a passed 3-D Secure challenge pays", async () => {
   const session = await newSession();
-  const challenge = await pay(session.text("render.frame_url"), cards.needsChallenge);
+  const challenge = await payInFrame(session.text("render.frame_url"), cards.needsChallenge);
   assert.equal(challenge.text("status"), "requires_action");
   assert.equal((await confirm(session)).text("payment_status"), "requires_action");
   await answerChallenge(challenge.text("challenge_url"), "pass");
@@ -132,7 +132,7 @@ test("a passed 3-D Secure challenge pays", async () => {
 
 test("a session completes by the processor's webhook when the buyer never returns", async () => {
   const session = await newSession();
-  await pay(session.text("render.frame_url"));
+  await payInFrame(session.text("render.frame_url"));
   await eventually("the session to complete", async () => (await resolve(session)).at("status") === "completed");
 });
 

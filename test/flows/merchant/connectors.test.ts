@@ -12,7 +12,7 @@ import {
   listConnectors,
 } from "../../../services/merchant/store/connectors.ts";
 import { fixture, suite } from "../../harness/suite.ts";
-import { refused } from "../service-config.ts";
+import { isRefusal } from "../service-config.ts";
 import { merchantContext, newMerchant } from "./context.ts";
 
 const test = suite("connector accounts");
@@ -128,7 +128,7 @@ test("saving an account many times at once stores it once, with encrypted creden
 test("an account belongs to one merchant, in one or both environments", async () => {
   const [one, two] = [await newMerchant(context), await newMerchant(context)];
   await saveAccount(context, account(one, "acct_shared"));
-  await assert.rejects(saveAccount(context, account(two, "acct_shared")), refused("CONNECTOR_NOT_ELIGIBLE"));
+  await assert.rejects(saveAccount(context, account(two, "acct_shared")), isRefusal("CONNECTOR_NOT_ELIGIBLE"));
   await saveAccount(context, account(one, "acct_shared", { environment: Environment.LIVE }));
   const both = await findAccountsByExternal(context.db, "stripe", "acct_shared");
   assert.deepEqual(
@@ -149,7 +149,7 @@ test("a reactivated account keeps its id and is no longer primary", async () => 
   assert.deepEqual([back.id, back.isActive, back.isPrimary], [id, true, false]);
   await assert.rejects(
     deactivateAccount(context, { ...named, merchantId: await newMerchant(context) }),
-    refused("NOT_FOUND"),
+    isRefusal("NOT_FOUND"),
   );
 });
 

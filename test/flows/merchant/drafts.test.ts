@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { createApplication, moveApplication } from "../../../services/merchant/flows/move-application.ts";
 import { sweepDrafts } from "../../../services/merchant/store/applications.ts";
 import { fixture, suite } from "../../harness/suite.ts";
-import { refused } from "../service-config.ts";
+import { isRefusal } from "../service-config.ts";
 import { merchantContext } from "./context.ts";
 
 const test = suite("onboarding drafts");
@@ -43,7 +43,7 @@ test("ids of applications created together are not predictable from each other",
 
 test("a draft of 30 days is not found and deleted; younger and submitted ones stay", async () => {
   const [over, young, submitted] = [await aged(30), await aged(29), await aged(300, "submit")];
-  await assert.rejects(moveApplication(context, over, "submit"), refused("NOT_FOUND"));
+  await assert.rejects(moveApplication(context, over, "submit"), isRefusal("NOT_FOUND"));
   assert.equal(await sweepDrafts(context.db), false);
   assert.deepEqual(await stored(), [young, submitted]);
   assert.equal((await moveApplication(context, young, "submit")).status, "submitted");

@@ -4,10 +4,10 @@ import assert from "node:assert/strict";
 import pg from "pg";
 import { newId } from "#platform/values/id.ts";
 import { Environment } from "#proto/merchant/v1/merchant_pb.ts";
-import { migrate } from "../../../deploy/cli/setup/migrate-database.ts";
+import { migrateDatabase } from "../../../deploy/cli/setup/migrate-database.ts";
 import { freshDatabase } from "../../harness/database.ts";
 import { fixture, suite } from "../../harness/suite.ts";
-import { refused } from "../service-config.ts";
+import { isRefusal } from "../service-config.ts";
 import { startPeopleOverRpc } from "./people-over-rpc.ts";
 
 const test = suite("environments of a merchant");
@@ -41,12 +41,12 @@ test("a change without an environment is made in both", async () => {
     live: ["Both", "ops@acme.example", "", "Both", "For all", "dark"],
   });
   const unknown = newId("merchant");
-  await assert.rejects(merchants.updateProfile({ merchantId: unknown, name: "x" }), refused("NOT_FOUND"));
+  await assert.rejects(merchants.updateProfile({ merchantId: unknown, name: "x" }), isRefusal("NOT_FOUND"));
   for (const environment of [SANDBOX, LIVE, UNSPECIFIED]) {
-    await assert.rejects(merchants.getBranding({ merchantId: unknown, environment }), refused("NOT_FOUND"));
+    await assert.rejects(merchants.getBranding({ merchantId: unknown, environment }), isRefusal("NOT_FOUND"));
     await assert.rejects(
       merchants.updateBranding({ merchantId: unknown, environment, theme: "dark" }),
-      refused("NOT_FOUND"),
+      isRefusal("NOT_FOUND"),
     );
   }
 });
@@ -93,7 +93,7 @@ test("the migration copies the existing profile and branding to both environment
     delete from schema_migrations where name = 'merchant/0007-environment-copies.sql'`);
   const merchantId = newId("merchant");
   await addAsBefore(own, merchantId);
-  assert.deepEqual((await migrate({ databaseUrl: url, service: "merchant" })).applied, [
+  assert.deepEqual((await migrateDatabase({ databaseUrl: url, service: "merchant" })).applied, [
     "merchant/0007-environment-copies.sql",
   ]);
   const rows = async (text: string) => (await own.query(text)).rows;

@@ -6,7 +6,7 @@ import { eventually } from "../../harness/eventually.ts";
 import { startSmtpSink } from "../../harness/servers/smtp-sink.ts";
 import { SoftwareAuthenticator } from "../../harness/software-authenticator.ts";
 import { fixture, suite } from "../../harness/suite.ts";
-import { refused } from "../service-config.ts";
+import { isRefusal } from "../service-config.ts";
 import {
   addPasskey,
   anEmail,
@@ -157,7 +157,7 @@ test("a shown link stops working when the member gets a role that its inviter ma
   assert.equal((await shown.signIn.getInvitation({ door, token })).isKnown, false);
   await shown.operator.updateMember({ door, merchantId, personId: member.personId, role: "owner" });
   assert.equal((await shown.signIn.getInvitation({ door, token })).isKnown, true);
-  await assert.rejects(shown.signIn.acceptInvitation({ door, token, name: "Adam" }), refused("FORBIDDEN"));
+  await assert.rejects(shown.signIn.acceptInvitation({ door, token, name: "Adam" }), isRefusal("FORBIDDEN"));
 });
 
 test("a person who was removed from their last team is invited again without their old device", async () => {
@@ -181,7 +181,7 @@ test("an admin cannot replace an owner's invitation", async () => {
   const input = { door, merchantId, email, role: "viewer" };
   const { link } = await shown.people.inviteMember({ ...input, role: "owner", sessionSecret: owner.secret });
   const byAdmin = shown.people.inviteMember({ ...input, sessionSecret: admin.secret });
-  await assert.rejects(byAdmin, refused("FORBIDDEN"));
+  await assert.rejects(byAdmin, isRefusal("FORBIDDEN"));
   assert.equal((await shown.signIn.getInvitation({ door, token: tokenOf(link) })).role, "owner");
 });
 
@@ -202,9 +202,9 @@ for (const how of ["shown", "mailed"] as const) {
     const above = { door: Door.OPERATORS, merchantId: "", personId: operator.personId };
     await service.operator.updateMember({ ...above, role: "auditor" });
     for (const token of tokens) {
-      await assert.rejects(service.signIn.getInvitation({ door, token }), refused("NOT_FOUND"));
+      await assert.rejects(service.signIn.getInvitation({ door, token }), isRefusal("NOT_FOUND"));
       const accepted = service.signIn.acceptInvitation({ door, token, name: "Bob" });
-      await assert.rejects(accepted, refused("NOT_FOUND"));
+      await assert.rejects(accepted, isRefusal("NOT_FOUND"));
     }
     assert.equal((await service.signIn.getInvitation({ door, token: stays })).role, "owner");
   });
@@ -219,7 +219,7 @@ test("a session from a shown link ends when the person is given a higher role", 
   const { personId } = member;
   await shown.people.updateMember({ sessionSecret: owner.secret, door, merchantId, personId, role: "owner" });
   const added = addPasskey(shown.signIn, session?.secret ?? "", new SoftwareAuthenticator(originOf(door)));
-  await assert.rejects(added, refused("UNAUTHORIZED"));
+  await assert.rejects(added, isRefusal("UNAUTHORIZED"));
 });
 
 test("adding a passkey sends a mail to a person who signs in by the identity provider only", async () => {

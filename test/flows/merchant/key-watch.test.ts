@@ -6,7 +6,7 @@ import { newId } from "#platform/values/id.ts";
 import { Environment } from "#proto/merchant/v1/merchant_pb.ts";
 import { burstKeys } from "../../../services/merchant/rules/api-key.ts";
 import { fixture, suite } from "../../harness/suite.ts";
-import { refused } from "../service-config.ts";
+import { isRefusal } from "../service-config.ts";
 import { startPeopleOverRpc } from "./people-over-rpc.ts";
 
 const test = suite("watch over API keys");
@@ -96,7 +96,7 @@ test("networks of sandbox and unknown keys and invalid networks are ignored; the
     const { apiKeys } = await rpc.keys.listApiKeys({ merchantId, environment });
     assert.notEqual(apiKeys[0]?.lastUsedAt, undefined);
   }
-  await assert.rejects(used(live, ...Array(9).fill(home)), refused("INVALID_BODY"));
+  await assert.rejects(used(live, ...Array(9).fill(home)), isRefusal("INVALID_BODY"));
 });
 
 test("many keys of one merchant within minutes are one burst; over several merchants or hours they are not", async () => {

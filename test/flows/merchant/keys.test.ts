@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { newId } from "#platform/values/id.ts";
 import { Environment } from "#proto/merchant/v1/merchant_pb.ts";
 import { fixture, suite } from "../../harness/suite.ts";
-import { refused } from "../service-config.ts";
+import { isRefusal } from "../service-config.ts";
 import { onBehalf, startPeopleOverRpc } from "./people-over-rpc.ts";
 
 const test = suite("API keys of the merchant service");
@@ -60,13 +60,13 @@ test("a key's rights to grant are those of the stored key", async () => {
   const merchantId = await rpc.newMerchant();
   const { id: by } = await made(merchantId);
   await rpc.database.query("update api_keys set scopes = $2 where id = $1", [by, managing]);
-  await assert.rejects(made(merchantId, { by }), refused("FORBIDDEN"));
+  await assert.rejects(made(merchantId, { by }), isRefusal("FORBIDDEN"));
   await made(merchantId, { by, scopes: managing });
   await keys.revokeApiKey({ merchantId, environment, apiKeyId: by });
-  await assert.rejects(made(merchantId, { by, scopes: managing }), refused("FORBIDDEN"));
+  await assert.rejects(made(merchantId, { by, scopes: managing }), isRefusal("FORBIDDEN"));
   const stranger = await made(await rpc.newMerchant());
   for (const other of [stranger.id, newId("apiKey"), "ak_"]) {
-    await assert.rejects(made(merchantId, { by: other, scopes: managing }), refused("FORBIDDEN"));
+    await assert.rejects(made(merchantId, { by: other, scopes: managing }), isRefusal("FORBIDDEN"));
   }
 });
 
@@ -81,10 +81,10 @@ test("at most 50 keys are active in an environment, also under concurrent creati
   const live = { merchantId, environment: Environment.LIVE, name: "live", scopes: every };
   assert.match((await keys.createApiKey(live)).secret, /^sk_live_/, "the other environment has its own limit");
   const [first = "", second = ""] = ids;
-  await assert.rejects(rolled(merchantId, first, 60), refused("TOO_MANY_KEYS"));
+  await assert.rejects(rolled(merchantId, first, 60), isRefusal("TOO_MANY_KEYS"));
   assert.equal((await listed(merchantId)).total, BigInt(keysMax), "a refused roll changes nothing");
   await rolled(merchantId, first, 0);
-  await assert.rejects(made(merchantId), refused("TOO_MANY_KEYS"));
+  await assert.rejects(made(merchantId), isRefusal("TOO_MANY_KEYS"));
   await keys.revokeApiKey({ merchantId, environment, apiKeyId: second });
   await made(merchantId);
   const { statuses } = await listed(merchantId);
@@ -92,14 +92,14 @@ test("at most 50 keys are active in an environment, also under concurrent creati
 });
 
 function refusalReason(error: unknown): string {
-  return refused("TOO_MANY_KEYS")(error) ? "TOO_MANY_KEYS" : String(error);
+  return isRefusal("TOO_MANY_KEYS")(error) ? "TOO_MANY_KEYS" : String(error);
 }
 
 test("a key's right to limit others is that of the stored key, also under concurrent changes", async () => {
   const merchantId = await rpc.newMerchant();
   const { id: by } = await made(merchantId, { environment: live });
   await rpc.database.query("update api_keys set allowed_ips = $2 where id = $1", [by, [here]]);
-  await assert.rejects(made(merchantId, { environment: live, by, ranges: [elsewhere] }), refused("FORBIDDEN"));
+  await assert.rejects(made(merchantId, { environment: live, by, ranges: [elsewhere] }), isRefusal("FORBIDDEN"));
   const racing = await made(merchantId, { environment: live });
   const rival = await made(merchantId, { environment: live });
   // Each limits the other; once limited itself, a key may not.

@@ -11,7 +11,7 @@ import { eventually } from "../../harness/eventually.ts";
 import { startSmtpSink } from "../../harness/servers/smtp-sink.ts";
 import { SoftwareAuthenticator } from "../../harness/software-authenticator.ts";
 import { fixture, suite } from "../../harness/suite.ts";
-import { refused } from "../service-config.ts";
+import { isRefusal } from "../service-config.ts";
 import { addPasskey, anEmail, consoleOrigin, signedIn, startPeopleOverRpc } from "./people-over-rpc.ts";
 
 const test = suite("mail of the merchant service", { timeoutMs: 60_000 });
@@ -73,8 +73,8 @@ test("a name with an address is refused, and an existing one is left out of invi
   const sessionSecret = owner.secret;
   const token = await service.issueInvitation(merchantId);
   for (const name of ["Win http://evil.example/win", "evil.example", "www.t.co", "Ada win@evil.example"]) {
-    await assert.rejects(signIn.updatePerson({ sessionSecret, name }), refused("INVALID_BODY", "name"));
-    await assert.rejects(signIn.acceptInvitation({ door, token, name }), refused("INVALID_BODY", "name"));
+    await assert.rejects(signIn.updatePerson({ sessionSecret, name }), isRefusal("INVALID_BODY", "name"));
+    await assert.rejects(signIn.acceptInvitation({ door, token, name }), isRefusal("INVALID_BODY", "name"));
   }
   for (const name of ["J. R. R. Tolkien", "Jean-Luc O’Neill", "李小龍", "Ada, Dr. math."]) {
     await signIn.updatePerson({ sessionSecret, name });
@@ -124,7 +124,7 @@ test("a team mails at most a hundred invitations a day, revoked ones included, i
     last = (await people.inviteMember(inputFor())).invitation?.id ?? "";
   await eventually("all to be sent", async () => (await mailed(["sent"])) === 100);
   await people.revokeInvitation({ ...inputFor(), invitationId: last });
-  await assert.rejects(people.inviteMember(inputFor()), refused("INVALID_BODY", "invitations"));
+  await assert.rejects(people.inviteMember(inputFor()), isRefusal("INVALID_BODY", "invitations"));
   await people.inviteMember({ ...inputFor(), sessionSecret: others.secret, merchantId: other });
   await database.query("update mails set created_at = created_at - interval '1 day' where merchant_id = $1", [
     merchantId,
@@ -243,16 +243,16 @@ test("a sign-in link works once, in the requesting browser and in time, and only
   const { email, personId } = await service.joinMember(merchantId);
   const own = aBrowser();
   const token = await linked(email, own);
-  await assert.rejects(redeem(token, aBrowser()), refused("UNAUTHORIZED"), "stolen");
-  await assert.rejects(redeem(token, ""), refused("UNAUTHORIZED"));
+  await assert.rejects(redeem(token, aBrowser()), isRefusal("UNAUTHORIZED"), "stolen");
+  await assert.rejects(redeem(token, ""), isRefusal("UNAUTHORIZED"));
   await assert.rejects(
     service.signIn.redeemSignInLink({ door: Door.OPERATORS, token, browserSecret: own }),
-    refused("UNAUTHORIZED"),
+    isRefusal("UNAUTHORIZED"),
   );
   const { session } = await redeem(token, own);
   assert.deepEqual([session?.session?.person?.id, session?.session?.needsWayIn], [personId, true]);
   assert(session?.session?.memberships.every(({ actions }) => actions.length === 0));
-  await assert.rejects(redeem(token, own), refused("UNAUTHORIZED"), "twice");
+  await assert.rejects(redeem(token, own), isRefusal("UNAUTHORIZED"), "twice");
   await addPasskey(service.signIn, session?.secret ?? "", new SoftwareAuthenticator(consoleOrigin));
   await sink.mailTo(email, "New sign-in method");
   const late = await linked(email, own);
@@ -260,7 +260,7 @@ test("a sign-in link works once, in the requesting browser and in time, and only
     "update sign_in_links set created_at = now() - interval '16 minutes', expires_at = now() - interval '1 minute' where person_id = $1",
     [personId],
   );
-  await assert.rejects(redeem(late, own), refused("UNAUTHORIZED"), "over");
+  await assert.rejects(redeem(late, own), isRefusal("UNAUTHORIZED"), "over");
 });
 
 test("of twenty concurrent uses of a link one begins a session", async () => {
@@ -280,16 +280,16 @@ test("with an authenticator app the link needs a code, and the sixth wrong code 
   await signIn.finishAuthenticator({ sessionSecret: secret, code: code(-1) });
   const own = aBrowser();
   const token = await linked(email, own);
-  await assert.rejects(redeem(token, own), refused("INVALID_BODY", "code"), "none given");
+  await assert.rejects(redeem(token, own), isRefusal("INVALID_BODY", "code"), "none given");
   const near = [-1, 0, 1].map(code);
   const wrong = ["000000", "111111", "222222", "333333"].find((one) => !near.includes(one)) ?? "";
-  await assert.rejects(redeem(token, own, wrong), refused("INVALID_BODY", "code"));
+  await assert.rejects(redeem(token, own, wrong), isRefusal("INVALID_BODY", "code"));
   const { session } = await redeem(token, own, code(0));
   assert.equal(session?.session?.needsWayIn, false);
   assert(session?.session?.provedUntil);
   const other = await linked(email, own);
-  for (let i = 0; i < 6; i++) await assert.rejects(redeem(other, own, wrong), refused("INVALID_BODY", "code"));
-  await assert.rejects(redeem(other, own, code(1)), refused("UNAUTHORIZED"));
+  for (let i = 0; i < 6; i++) await assert.rejects(redeem(other, own, wrong), isRefusal("INVALID_BODY", "code"));
+  await assert.rejects(redeem(other, own, code(1)), isRefusal("UNAUTHORIZED"));
 });
 
 test("strangers who use up the hourly links do not lock out a browser that has used one", async () => {
@@ -367,8 +367,8 @@ test("a proof of the mailbox ends the sign-in methods that another person had se
   const own = aBrowser();
   const { session } = await redeem(await linked(email, own), own);
   assert.equal(session?.session?.person?.id, begun.session?.session?.person?.id);
-  await assert.rejects(signIn.getSession({ door, sessionSecret: secret }), refused("UNAUTHORIZED"));
-  await assert.rejects(signedIn(signIn, eves), refused("UNAUTHORIZED"));
+  await assert.rejects(signIn.getSession({ door, sessionSecret: secret }), isRefusal("UNAUTHORIZED"));
+  await assert.rejects(signedIn(signIn, eves), isRefusal("UNAUTHORIZED"));
 });
 
 test("a sign-in from another browser is notified, from a new version of the same one it is not", async () => {

@@ -4,7 +4,7 @@ import { timestampFromDate } from "@bufbuild/protobuf/wkt";
 import { newId } from "#platform/values/id.ts";
 import { Environment } from "#proto/merchant/v1/merchant_pb.ts";
 import { fixture, suite } from "../../harness/suite.ts";
-import { refused } from "../service-config.ts";
+import { isRefusal } from "../service-config.ts";
 import { startPeopleOverRpc } from "./people-over-rpc.ts";
 
 const test = suite("merchant service");
@@ -60,25 +60,25 @@ test("an account is found by the processor's id and by ours", async () => {
   const unknown = { connector: "stripe", externalAccountId };
   await assert.rejects(
     connectors.getConnectorAccount({ by: { case: "external", value: unknown } }),
-    refused("NOT_FOUND"),
+    isRefusal("NOT_FOUND"),
   );
 });
 
 test("new sessions get an account only for an active merchant with one in the environment", async () => {
   const merchantId = await rpc.newMerchant();
   const ask = (environment: Environment) => connectors.getActiveConnectorAccount({ merchantId, environment });
-  await assert.rejects(ask(Environment.LIVE), refused("NO_CONNECTOR"));
+  await assert.rejects(ask(Environment.LIVE), isRefusal("NO_CONNECTOR"));
   const suspension = { merchantId, status: "suspended" };
   const reason = "x".repeat(501);
-  await assert.rejects(merchants.updateMerchantState({ ...suspension, reason }), refused("INVALID_BODY", "reason"));
+  await assert.rejects(merchants.updateMerchantState({ ...suspension, reason }), isRefusal("INVALID_BODY", "reason"));
   await merchants.updateMerchantState(suspension);
-  await assert.rejects(ask(sandbox), refused("FORBIDDEN"));
+  await assert.rejects(ask(sandbox), isRefusal("FORBIDDEN"));
   assert.equal((await rpc.announced.event("merchant.updated", merchantId)).status, "suspended");
   await merchants.updateMerchantState({ merchantId, status: "active" });
   assert.equal((await ask(sandbox)).account?.merchantStatus, "active");
   await assert.rejects(
     connectors.getActiveConnectorAccount({ merchantId: newId("merchant"), environment: sandbox }),
-    refused("NOT_FOUND"),
+    isRefusal("NOT_FOUND"),
   );
 });
 
@@ -115,7 +115,7 @@ test("applications are listed newest first, each once", async () => {
   } while (pageToken !== "" && seen.length < 100);
   assert.deepEqual(seen.slice(0, 5), made);
   assert.equal(new Set(seen).size, seen.length);
-  await assert.rejects(applications.listApplications({ pageToken: "x" }), refused("INVALID_BODY", "page_token"));
+  await assert.rejects(applications.listApplications({ pageToken: "x" }), isRefusal("INVALID_BODY", "page_token"));
 });
 
 test("operators see no draft, whose id is its applicant's secret", async () => {
@@ -127,7 +127,7 @@ test("operators see no draft, whose id is its applicant's secret", async () => {
     const ids = (await applications.listApplications({ status })).applications.map(({ id }) => id);
     assert.deepEqual([ids.includes(draft), ids.includes(submitted)], [false, status !== "draft"], status);
   }
-  await assert.rejects(applications.reviewApplication({ applicationId: draft }), refused("NOT_FOUND"));
+  await assert.rejects(applications.reviewApplication({ applicationId: draft }), isRefusal("NOT_FOUND"));
 });
 
 test.run();

@@ -9,7 +9,7 @@ import { QueuePaymentLinkResponse_Outcome } from "#proto/merchant/v1/receipts_pb
 import { eventually } from "../../harness/eventually.ts";
 import { startSmtpSink } from "../../harness/servers/smtp-sink.ts";
 import { fixture, suite } from "../../harness/suite.ts";
-import { refused } from "../service-config.ts";
+import { isRefusal } from "../service-config.ts";
 import { consoleOrigin, onBehalf, type SignedIn, startPeopleOverRpc } from "./people-over-rpc.ts";
 
 const test = suite("notifications of people", { timeoutMs: 60_000 });
@@ -144,13 +144,13 @@ test("payment links are mailed once a session for those with the right, a hundre
       ...{ url: "https://pay.example/c/cs_1#secret", email: to, locale: "fr", amount: 1_230n, currency: "EUR" },
       ...{ expiresAt: timestampFromDate(new Date(Date.now() + dayMs)), ...change },
     });
-  await assert.rejects(send(finance), refused("FORBIDDEN"));
-  await assert.rejects(send(stranger), refused("NOT_FOUND"));
-  await assert.rejects(send({ ...support, secret: "x".repeat(43) }), refused("UNAUTHORIZED"));
+  await assert.rejects(send(finance), isRefusal("FORBIDDEN"));
+  await assert.rejects(send(stranger), isRefusal("NOT_FOUND"));
+  await assert.rejects(send({ ...support, secret: "x".repeat(43) }), isRefusal("UNAUTHORIZED"));
   for (const url of ["http://pay.example/c/1", "javascript:alert(1)", "pay.example"]) {
-    await assert.rejects(send(support, { url }), refused("INVALID_BODY", "url"));
+    await assert.rejects(send(support, { url }), isRefusal("INVALID_BODY", "url"));
   }
-  await assert.rejects(send(support, { email: "a@b\r\nBcc: c@d.example" }), refused("INVALID_BODY", "email"));
+  await assert.rejects(send(support, { email: "a@b\r\nBcc: c@d.example" }), isRefusal("INVALID_BODY", "email"));
   const sessionId = newId("session");
   const all = await Promise.all(Array.from({ length: 8 }, () => send(support, { sessionId })));
   const { QUEUED, TOO_MANY } = QueuePaymentLinkResponse_Outcome;
@@ -211,7 +211,7 @@ test("the unsubscribe link ends one kind of mail for its own person only, withou
   const token = /\/unsubscribe\/([^>]+)>/.exec(unsubscribe?.replace(/\s+/g, "") ?? "")?.[1] ?? "";
   assert.notEqual(token, "", unsubscribe);
   const forged = token.replace(owner.personId, other.personId);
-  await assert.rejects(people.endNotification({ token: forged }), refused("NOT_FOUND"));
+  await assert.rejects(people.endNotification({ token: forged }), isRefusal("NOT_FOUND"));
   for (let i = 0; i < 2; i++) assert.deepEqual((await people.endNotification({ token })).kind, "dispute_opened");
   const disputeId = newId("dispute");
   await announceDispute({ ...dispute, disputeId });

@@ -10,7 +10,7 @@ import { sealedColumns } from "../../../services/services.ts";
 import { openDatabase } from "../../harness/database.ts";
 import { SoftwareAuthenticator } from "../../harness/software-authenticator.ts";
 import { fixture, suite } from "../../harness/suite.ts";
-import { refused } from "../service-config.ts";
+import { isRefusal } from "../service-config.ts";
 import { addPasskey, consoleOrigin, signedIn, startPeopleOverRpc } from "./people-over-rpc.ts";
 
 const test = suite("people's own access", { timeoutMs: 60_000 });
@@ -46,17 +46,20 @@ test("an authenticator app completes and proves a session, and no code works twi
   const { session } = await signIn.acceptInvitation({ door, token, name: "Ada" });
   const { secret: app } = await signIn.beginAuthenticator({ sessionSecret: session?.secret ?? "" });
   const begun = { sessionSecret: session?.secret ?? "" };
-  await assert.rejects(signIn.finishAuthenticator({ ...begun, code: wrongCode(app) }), refused("INVALID_BODY", "code"));
+  await assert.rejects(
+    signIn.finishAuthenticator({ ...begun, code: wrongCode(app) }),
+    isRefusal("INVALID_BODY", "code"),
+  );
   const done = await signIn.finishAuthenticator({ ...begun, code: codeOf(app, -1) });
   const sessionSecret = done.session?.secret ?? "";
   assert.equal(done.session?.session?.needsWayIn, false);
   assert.deepEqual(await signIn.beginProof({ sessionSecret }).then((p) => [p.challengeId, p.takesCode]), ["", true]);
-  await assert.rejects(signIn.finishProof({ sessionSecret, code: codeOf(app, -1) }), refused("INVALID_BODY", "code"));
+  await assert.rejects(signIn.finishProof({ sessionSecret, code: codeOf(app, -1) }), isRefusal("INVALID_BODY", "code"));
   const code = codeOf(app);
   assert(
     (await signIn.finishProof({ sessionSecret, code: ` ${code.slice(0, 3)} ${code.slice(3)}` })).session?.provedUntil,
   );
-  await assert.rejects(signIn.finishProof({ sessionSecret, code }), refused("INVALID_BODY", "code"), "replayed");
+  await assert.rejects(signIn.finishProof({ sessionSecret, code }), isRefusal("INVALID_BODY", "code"), "replayed");
 });
 
 test("of four concurrent uses of one code one is accepted", async () => {
@@ -83,10 +86,10 @@ test("the sixth wrong code ends the session", async () => {
   const { session } = await signIn.getSession({ door, sessionSecret });
   const code = wrongCode(app);
   for (let i = 0; i < 5; i++)
-    await assert.rejects(signIn.finishProof({ sessionSecret, code }), refused("INVALID_BODY", "code"));
+    await assert.rejects(signIn.finishProof({ sessionSecret, code }), isRefusal("INVALID_BODY", "code"));
   await signIn.getSession({ door, sessionSecret });
-  await assert.rejects(signIn.finishProof({ sessionSecret, code }), refused("INVALID_BODY", "code"));
-  await assert.rejects(signIn.getSession({ door, sessionSecret }), refused("UNAUTHORIZED"));
+  await assert.rejects(signIn.finishProof({ sessionSecret, code }), isRefusal("INVALID_BODY", "code"));
+  await assert.rejects(signIn.getSession({ door, sessionSecret }), isRefusal("UNAUTHORIZED"));
   assert.equal((await announced.event("session.ended", session?.id ?? "")).attributes.why, "wrong codes");
 });
 
@@ -98,10 +101,10 @@ test("after ten wrong codes within a day every code of the account is refused in
     const { secret: sessionSecret } = await signedIn(signIn, passkey);
     const code = wrongCode(app);
     for (let i = 0; i < 5; i++)
-      await assert.rejects(signIn.finishProof({ sessionSecret, code }), refused("INVALID_BODY"));
+      await assert.rejects(signIn.finishProof({ sessionSecret, code }), isRefusal("INVALID_BODY"));
   }
   const { secret: sessionSecret } = await signedIn(signIn, passkey);
-  await assert.rejects(signIn.finishProof({ sessionSecret, code: codeOf(app) }), refused("INVALID_BODY", "code"));
+  await assert.rejects(signIn.finishProof({ sessionSecret, code: codeOf(app) }), isRefusal("INVALID_BODY", "code"));
   await database.query("update authenticators set failures_since = now() - interval '25 hours' where person_id = $1", [
     personId,
   ]);
@@ -113,11 +116,11 @@ test("a replacement app works from its first code on, and the former one until t
   const { secret } = await service.joinMember(await service.newMerchant());
   const first = await withApp(secret);
   const { secret: second } = await signIn.beginAuthenticator({ sessionSecret: first.sessionSecret });
-  await assert.rejects(signIn.finishProof({ ...first, code: codeOf(second) }), refused("INVALID_BODY", "code"));
+  await assert.rejects(signIn.finishProof({ ...first, code: codeOf(second) }), isRefusal("INVALID_BODY", "code"));
   await signIn.finishProof({ ...first, code: codeOf(first.app) });
   const { session } = await signIn.finishAuthenticator({ ...first, code: codeOf(second) });
   const now = { sessionSecret: session?.secret ?? "" };
-  await assert.rejects(signIn.finishProof({ ...now, code: codeOf(first.app, 1) }), refused("INVALID_BODY", "code"));
+  await assert.rejects(signIn.finishProof({ ...now, code: codeOf(first.app, 1) }), isRefusal("INVALID_BODY", "code"));
   await signIn.finishProof({ ...now, code: codeOf(second, 1) });
 });
 
@@ -134,18 +137,18 @@ test("removing a sign-in method needs a proof, and the last one stays, also unde
   const [first] = passkeys;
   await assert.rejects(
     signIn.removeWayIn({ sessionSecret: stranger.secret, passkeyId: first?.id ?? "" }),
-    refused("NOT_FOUND"),
+    isRefusal("NOT_FOUND"),
   );
   const both = await Promise.allSettled(passkeys.map(({ id }) => signIn.removeWayIn({ sessionSecret, passkeyId: id })));
   assert.deepEqual(both.map(({ status }) => status).sort(), ["fulfilled", "rejected"]);
   const [left] = (await signIn.getOwnAccess({ sessionSecret })).passkeys;
-  await assert.rejects(signIn.removeWayIn({ sessionSecret, passkeyId: left?.id ?? "" }), refused("FORBIDDEN"));
+  await assert.rejects(signIn.removeWayIn({ sessionSecret, passkeyId: left?.id ?? "" }), isRefusal("FORBIDDEN"));
   const app = await withApp(sessionSecret);
   const input = { sessionSecret: app.sessionSecret, passkeyId: left?.id ?? "" };
-  await assert.rejects(signIn.removeWayIn(input), refused("FORBIDDEN"), "an app alone needs a mailed link");
+  await assert.rejects(signIn.removeWayIn(input), isRefusal("FORBIDDEN"), "an app alone needs a mailed link");
   await signIn.removeWayIn({ sessionSecret: app.sessionSecret });
   await database.query("update console_sessions set proved_at = null where person_id = $1", [personId]);
-  await assert.rejects(signIn.removeWayIn(input), refused("FORBIDDEN"));
+  await assert.rejects(signIn.removeWayIn(input), isRefusal("FORBIDDEN"));
 });
 
 test("people see their open sessions and can end them, but not another person's", async () => {
@@ -160,10 +163,10 @@ test("people see their open sessions and can end them, but not another person's"
   ]);
   const stranger = await service.joinMember(await service.newMerchant());
   const own = (await seen()).find(({ isOwn }) => isOwn)?.id ?? "";
-  await assert.rejects(signIn.endSessions({ sessionSecret: stranger.secret, sessionId: own }), refused("NOT_FOUND"));
+  await assert.rejects(signIn.endSessions({ sessionSecret: stranger.secret, sessionId: own }), isRefusal("NOT_FOUND"));
   await signIn.endSessions({ sessionSecret: secret, sessionId: others[0]?.session?.id ?? "" });
   const ended = { door, sessionSecret: others[0]?.secret ?? "" };
-  await assert.rejects(signIn.getSession(ended), refused("UNAUTHORIZED"));
+  await assert.rejects(signIn.getSession(ended), isRefusal("UNAUTHORIZED"));
   await signIn.endSessions({ sessionSecret: secret });
   assert.deepEqual(
     (await seen()).map(({ id }) => id),
@@ -178,7 +181,7 @@ test("a name is one clean line, and absent fields stay unchanged", async () => {
   const { person } = await signIn.updatePerson({ sessionSecret, name: " Ada\n\u202eLove  lace " });
   assert.deepEqual([person?.name, person?.language], ["Ada Love lace", ""]);
   assert.equal((await signIn.updatePerson({ sessionSecret, language: "de" })).person?.name, "Ada Love lace");
-  await assert.rejects(signIn.updatePerson({ sessionSecret, name: "\u0007" }), refused("INVALID_BODY", "name"));
+  await assert.rejects(signIn.updatePerson({ sessionSecret, name: "\u0007" }), isRefusal("INVALID_BODY", "name"));
   assert.equal((await signIn.getSession({ door, sessionSecret })).session?.person?.language, "de");
 });
 

@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { Door } from "#proto/merchant/v1/people_pb.ts";
 import { fixture, suite } from "../../harness/suite.ts";
-import { refused } from "../service-config.ts";
+import { isRefusal } from "../service-config.ts";
 import { anEmail, type SignedIn, startPeopleOverRpc } from "./people-over-rpc.ts";
 
 const test = suite("rights of people", { timeoutMs: 60_000 });
@@ -59,22 +59,22 @@ test("an admin can neither make nor change owners, and the last owner cannot be 
   const byOwner = { sessionSecret: owner.secret, door, merchantId };
   await assert.rejects(
     people.updateMember({ ...byAdmin, personId: owner.personId, role: "viewer" }),
-    refused("FORBIDDEN"),
+    isRefusal("FORBIDDEN"),
   );
-  await assert.rejects(people.removeMember({ ...byAdmin, personId: owner.personId }), refused("FORBIDDEN"));
+  await assert.rejects(people.removeMember({ ...byAdmin, personId: owner.personId }), isRefusal("FORBIDDEN"));
   await assert.rejects(
     people.updateMember({ ...byAdmin, personId: admin.personId, role: "owner" }),
-    refused("FORBIDDEN"),
+    isRefusal("FORBIDDEN"),
   );
   await assert.rejects(
     people.updateMember({ ...byOwner, personId: owner.personId, role: "admin" }),
-    refused("FORBIDDEN"),
+    isRefusal("FORBIDDEN"),
   );
-  await assert.rejects(people.removeMember({ ...byOwner, personId: owner.personId }), refused("FORBIDDEN"));
+  await assert.rejects(people.removeMember({ ...byOwner, personId: owner.personId }), isRefusal("FORBIDDEN"));
   const { member } = await people.updateMember({ ...byOwner, personId: admin.personId, role: "owner" });
   assert.equal(member?.role, "owner");
   await people.updateMember({ ...byOwner, personId: owner.personId, role: "admin" });
-  await assert.rejects(people.removeMember({ ...byOwner, personId: admin.personId }), refused("FORBIDDEN"));
+  await assert.rejects(people.removeMember({ ...byOwner, personId: admin.personId }), isRefusal("FORBIDDEN"));
 });
 
 test("of two owners who remove or demote each other at once one stays", async () => {
@@ -113,17 +113,17 @@ test("a removal or a new role takes effect with the member's next call", async (
   const byAdmin = { sessionSecret: admin.secret, door, merchantId };
   await people.listMembers(byAdmin);
   await people.updateMember({ ...byOwner, role: "support", refundLimit: { amount: 100n, currency: "EUR" } });
-  await assert.rejects(people.listMembers(byAdmin), refused("FORBIDDEN"));
+  await assert.rejects(people.listMembers(byAdmin), isRefusal("FORBIDDEN"));
   const changed = await announced.event("member.changed", admin.personId);
   assert.deepEqual(
     [changed.actor, changed.attributes.role_before, changed.attributes.role, changed.attributes.refund_limit],
     [owner.personId, "admin", "support", "100 EUR"],
   );
   await people.removeMember(byOwner);
-  await assert.rejects(people.listMembers(byAdmin), refused("NOT_FOUND"));
+  await assert.rejects(people.listMembers(byAdmin), isRefusal("NOT_FOUND"));
   const { session } = await signIn.getSession({ door, sessionSecret: admin.secret });
   assert.deepEqual(session?.memberships, []);
-  await assert.rejects(people.removeMember(byOwner), refused("NOT_FOUND"));
+  await assert.rejects(people.removeMember(byOwner), isRefusal("NOT_FOUND"));
 });
 
 test("changes of a team need a proof of the last five minutes", async () => {
@@ -137,8 +137,8 @@ test("changes of a team need a proof of the last five minutes", async () => {
   );
   const scope = { sessionSecret: owner.secret, door, merchantId };
   const invite = () => people.inviteMember({ ...scope, email: anEmail(), role: "viewer" });
-  await assert.rejects(invite(), refused("FORBIDDEN"));
-  await assert.rejects(people.removeMember({ ...scope, personId: viewer.personId }), refused("FORBIDDEN"));
+  await assert.rejects(invite(), isRefusal("FORBIDDEN"));
+  await assert.rejects(people.removeMember({ ...scope, personId: viewer.personId }), isRefusal("FORBIDDEN"));
   await people.listMembers(scope);
   const { challengeId, optionsJson } = await service.signIn.beginProof({ sessionSecret: owner.secret });
   const responseJson = owner.passkey.assert(optionsJson);
@@ -155,11 +155,14 @@ test("another person's passkey, another session's challenge and a sign-in challe
   const prove = (challengeId: string, responseJson: string) =>
     signIn.finishProof({ sessionSecret: ada.secret, challengeId, responseJson });
   const first = await beginProof();
-  await assert.rejects(prove(first.challengeId, bob.passkey.assert(first.optionsJson)), refused("UNAUTHORIZED"));
+  await assert.rejects(prove(first.challengeId, bob.passkey.assert(first.optionsJson)), isRefusal("UNAUTHORIZED"));
   const bobs = await signIn.beginProof({ sessionSecret: bob.secret });
-  await assert.rejects(prove(bobs.challengeId, ada.passkey.assert(bobs.optionsJson)), refused("UNAUTHORIZED"));
+  await assert.rejects(prove(bobs.challengeId, ada.passkey.assert(bobs.optionsJson)), isRefusal("UNAUTHORIZED"));
   const anybodys = await signIn.beginPasskeySignIn({ door });
-  await assert.rejects(prove(anybodys.challengeId, ada.passkey.assert(anybodys.optionsJson)), refused("UNAUTHORIZED"));
+  await assert.rejects(
+    prove(anybodys.challengeId, ada.passkey.assert(anybodys.optionsJson)),
+    isRefusal("UNAUTHORIZED"),
+  );
   const good = await beginProof();
   await prove(good.challengeId, ada.passkey.assert(good.optionsJson));
 });
@@ -188,14 +191,14 @@ test("the list has members by role and name, and open invitations, for the own m
     [[email, "finance", "Ada"]],
   );
   const other = await service.newMerchant();
-  await assert.rejects(people.listMembers({ ...scope, merchantId: other }), refused("NOT_FOUND"));
+  await assert.rejects(people.listMembers({ ...scope, merchantId: other }), isRefusal("NOT_FOUND"));
   const invitationId = invitations[0]?.id ?? "";
   const stranger = await service.joinMember(other);
   const from = { sessionSecret: stranger.secret, door, merchantId: other };
-  await assert.rejects(people.revokeInvitation({ ...from, invitationId }), refused("NOT_FOUND"));
+  await assert.rejects(people.revokeInvitation({ ...from, invitationId }), isRefusal("NOT_FOUND"));
   await assert.rejects(
     people.updateMember({ ...from, personId: viewer.personId, role: "admin" }),
-    refused("NOT_FOUND"),
+    isRefusal("NOT_FOUND"),
   );
   await people.revokeInvitation({ ...scope, invitationId });
   assert.deepEqual((await people.listMembers(scope)).invitations, []);
@@ -223,7 +226,7 @@ test("a member has up to thirty saved views and a choice of mails, which end wit
   const save = (name: string, query = "status=failed") =>
     people.saveView({ ...scope, view: { list: "payments", name, query } });
   for (let i = 0; i < 30; i++) await save(`view ${i}`);
-  await assert.rejects(save("one more"), refused("INVALID_BODY", "view"));
+  await assert.rejects(save("one more"), isRefusal("INVALID_BODY", "view"));
   await save("view 7", "status=succeeded");
   const { views } = await people.listSavedViews({ ...scope, list: "payments" });
   assert.equal(views.length, 30);
@@ -247,10 +250,10 @@ test("a member has up to thirty saved views and a choice of mails, which end wit
   assert.deepEqual(chosen, ["dispute_due"]);
   await assert.rejects(
     people.updateNotifications({ ...scope, kinds: ["key_created"] }),
-    refused("INVALID_BODY", "kinds"),
+    isRefusal("INVALID_BODY", "kinds"),
   );
   await operator.removeMember({ door, merchantId, personId: support.personId });
-  await assert.rejects(people.listSavedViews(scope), refused("NOT_FOUND"));
+  await assert.rejects(people.listSavedViews(scope), isRefusal("NOT_FOUND"));
   const { rows } = await database.query("select 1 from saved_views where person_id = $1", [support.personId]);
   assert.equal(rows.length, 0);
 });

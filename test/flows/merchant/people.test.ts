@@ -9,7 +9,7 @@ import { Door } from "#proto/merchant/v1/people_pb.ts";
 import { SoftwareAuthenticator } from "../../harness/software-authenticator.ts";
 import { fixture, suite } from "../../harness/suite.ts";
 import { tempDir } from "../../harness/temp-dir.ts";
-import { refused } from "../service-config.ts";
+import { isRefusal } from "../service-config.ts";
 import {
   addPasskey,
   anEmail,
@@ -82,7 +82,7 @@ test("of twenty concurrent acceptances of an invitation one succeeds", async () 
     answers.filter(({ status }) => status === "fulfilled"),
   ];
   assert.equal(ok.length, 1);
-  assert(failed.every((answer) => answer.status === "rejected" && refused("NOT_FOUND")(answer.reason)));
+  assert(failed.every((answer) => answer.status === "rejected" && isRefusal("NOT_FOUND")(answer.reason)));
   const { rows } = await service.database.query("select 1 from memberships where merchant_id = $1", [merchantId]);
   assert.equal(rows.length, 1);
 });
@@ -92,23 +92,23 @@ test("an invitation works at its own console until it is replaced or expires, an
   const merchantId = await service.newMerchant();
   const email = anEmail();
   const former = await service.issueInvitation(merchantId, { email });
-  await assert.rejects(signIn.getInvitation({ door: Door.OPERATORS, token: former }), refused("NOT_FOUND"));
+  await assert.rejects(signIn.getInvitation({ door: Door.OPERATORS, token: former }), isRefusal("NOT_FOUND"));
   const token = await service.issueInvitation(merchantId, { email });
-  await assert.rejects(signIn.acceptInvitation({ door, token: former, name: "Ada" }), refused("NOT_FOUND"));
+  await assert.rejects(signIn.acceptInvitation({ door, token: former, name: "Ada" }), isRefusal("NOT_FOUND"));
   await database.query(
     "update invitations set expires_at = now() - interval '1 second', created_at = now() - interval '8 days' where email = $1",
     [email],
   );
-  await assert.rejects(signIn.getInvitation({ door, token }), refused("NOT_FOUND"));
-  await assert.rejects(signIn.acceptInvitation({ door, token, name: "Ada" }), refused("NOT_FOUND"));
+  await assert.rejects(signIn.getInvitation({ door, token }), isRefusal("NOT_FOUND"));
+  await assert.rejects(signIn.acceptInvitation({ door, token, name: "Ada" }), isRefusal("NOT_FOUND"));
 
   const ada = await service.joinMember(merchantId);
   const elsewhere = await service.issueInvitation(await service.newMerchant(), { email: ada.email });
   assert.equal((await signIn.getInvitation({ door, token: elsewhere })).isKnown, true);
-  await assert.rejects(signIn.acceptInvitation({ door, token: elsewhere, name: "Eve" }), refused("FORBIDDEN"));
+  await assert.rejects(signIn.acceptInvitation({ door, token: elsewhere, name: "Eve" }), isRefusal("FORBIDDEN"));
   const bob = await service.joinMember(merchantId);
   const asBob = { door, token: elsewhere, sessionSecret: bob.secret };
-  await assert.rejects(signIn.acceptInvitation(asBob), refused("FORBIDDEN"));
+  await assert.rejects(signIn.acceptInvitation(asBob), isRefusal("FORBIDDEN"));
   const { session } = await signIn.acceptInvitation({ ...asBob, sessionSecret: ada.secret });
   assert.deepEqual([session?.secret, session?.session?.memberships.length], ["", 2]);
 });
@@ -121,7 +121,7 @@ test("an inviter cannot become a person who is invited elsewhere too, also befor
   const eve = await service.joinMember(second);
   const input = { sessionSecret: eve.secret, door, merchantId: second, email, role: "viewer" };
   const { link } = await service.people.inviteMember(input);
-  await assert.rejects(signIn.acceptInvitation({ door, token: tokenOf(link), name: "Eve" }), refused("FORBIDDEN"));
+  await assert.rejects(signIn.acceptInvitation({ door, token: tokenOf(link), name: "Eve" }), isRefusal("FORBIDDEN"));
   const again = await signIn.acceptInvitation({
     door,
     token: await service.issueInvitation(first, { email }),
@@ -144,7 +144,7 @@ test("a passkey signs in at its console; replayed, foreign and unverified assert
   assert.equal(session?.session?.person?.id, personId);
   const event = await announced.event("person.signed_in", personId);
   assert.deepEqual([event.actor, event.merchantId, event.attributes.by], [personId, merchantId, "passkey"]);
-  await assert.rejects(finish(challengeId, answer), refused("UNAUTHORIZED"), "replayed");
+  await assert.rejects(finish(challengeId, answer), isRefusal("UNAUTHORIZED"), "replayed");
 
   const forgeries = [
     { origin: "https://console.shop.example.evil.example" },
@@ -157,24 +157,27 @@ test("a passkey signs in at its console; replayed, foreign and unverified assert
     const challenge = await begin();
     await assert.rejects(
       finish(challenge.challengeId, passkey.assert(challenge.optionsJson, forgery)),
-      refused("UNAUTHORIZED"),
+      isRefusal("UNAUTHORIZED"),
     );
   }
   const [one, other] = [await begin(), await begin()];
-  await assert.rejects(finish(one.challengeId, passkey.assert(other.optionsJson)), refused("UNAUTHORIZED"));
+  await assert.rejects(finish(one.challengeId, passkey.assert(other.optionsJson)), isRefusal("UNAUTHORIZED"));
   await assert.rejects(
     finish(one.challengeId, passkey.assert(one.optionsJson)),
-    refused("UNAUTHORIZED"),
+    isRefusal("UNAUTHORIZED"),
     "used by the forgery",
   );
   const atOther = await signIn.beginPasskeySignIn({ door: Door.OPERATORS });
   const there = passkey.assert(atOther.optionsJson, { origin: operatorsOrigin });
-  await assert.rejects(finish(atOther.challengeId, there, Door.OPERATORS), refused("UNAUTHORIZED"));
+  await assert.rejects(finish(atOther.challengeId, there, Door.OPERATORS), isRefusal("UNAUTHORIZED"));
   const stranger = new SoftwareAuthenticator(consoleOrigin);
   const challenge = await begin();
-  await assert.rejects(finish(challenge.challengeId, stranger.assert(challenge.optionsJson)), refused("UNAUTHORIZED"));
+  await assert.rejects(
+    finish(challenge.challengeId, stranger.assert(challenge.optionsJson)),
+    isRefusal("UNAUTHORIZED"),
+  );
   for (const junk of ["{", "[]", "{}", '{"id":"a","rawId":"a","response":{}}']) {
-    await assert.rejects(finish((await begin()).challengeId, junk), refused("UNAUTHORIZED"));
+    await assert.rejects(finish((await begin()).challengeId, junk), isRefusal("UNAUTHORIZED"));
   }
 });
 
@@ -186,7 +189,7 @@ test("a challenge expires after five minutes by the database's clock", async () 
     challengeId,
   ]);
   const answer = { door, challengeId, responseJson: passkey.assert(optionsJson) };
-  await assert.rejects(signIn.finishPasskeySignIn(answer), refused("UNAUTHORIZED"));
+  await assert.rejects(signIn.finishPasskeySignIn(answer), isRefusal("UNAUTHORIZED"));
 });
 
 test("a passkey whose counter does not increase is refused as a copy", async () => {
@@ -197,7 +200,7 @@ test("a passkey whose counter does not increase is refused as a copy", async () 
   for (const counter of [11, 5, 0]) {
     const { challengeId, optionsJson } = await signIn.beginPasskeySignIn({ door });
     const responseJson = passkey.assert(optionsJson, { counter });
-    await assert.rejects(signIn.finishPasskeySignIn({ door, challengeId, responseJson }), refused("UNAUTHORIZED"));
+    await assert.rejects(signIn.finishPasskeySignIn({ door, challengeId, responseJson }), isRefusal("UNAUTHORIZED"));
   }
   passkey.counter = 11;
   await signedIn(signIn, passkey);
@@ -210,24 +213,24 @@ test("a session gets a new secret when it becomes full, and the old one is refus
   const old = session?.secret ?? "";
   const secret = await addPasskey(signIn, old, new SoftwareAuthenticator(consoleOrigin));
   assert.notEqual(secret, old);
-  await assert.rejects(signIn.getSession({ door, sessionSecret: old }), refused("UNAUTHORIZED"));
+  await assert.rejects(signIn.getSession({ door, sessionSecret: old }), isRefusal("UNAUTHORIZED"));
   assert.equal((await signIn.getSession({ door, sessionSecret: secret })).session?.id, session?.session?.id);
 });
 
 test("adding a passkey needs a fresh proof, unless the person has none", async () => {
   const { signIn, database } = service;
   const { secret, passkey, personId } = await service.joinMember(await service.newMerchant());
-  await assert.rejects(addPasskey(signIn, secret, passkey), refused("INVALID_BODY", "response_json"));
+  await assert.rejects(addPasskey(signIn, secret, passkey), isRefusal("INVALID_BODY", "response_json"));
   const again = await addPasskey(signIn, secret, new SoftwareAuthenticator(consoleOrigin));
   await database.query(
     "update console_sessions set proved_at = now() - interval '5 minutes 1 second' where person_id = $1",
     [personId],
   );
-  await assert.rejects(signIn.beginPasskey({ sessionSecret: again }), refused("FORBIDDEN"));
+  await assert.rejects(signIn.beginPasskey({ sessionSecret: again }), isRefusal("FORBIDDEN"));
   const { challengeId, optionsJson } = await signIn.beginPasskeySignIn({ door });
   const responseJson = new SoftwareAuthenticator(consoleOrigin).register(optionsJson);
   const input = { sessionSecret: again, challengeId, responseJson };
-  await assert.rejects(signIn.finishPasskey(input), refused("FORBIDDEN"));
+  await assert.rejects(signIn.finishPasskey(input), isRefusal("FORBIDDEN"));
 });
 
 test("a session ends after half an hour idle or twelve hours in total, and its use is stored by the minute", async () => {
@@ -245,27 +248,27 @@ test("a session ends after half an hour idle or twelve hours in total, and its u
   await readSession();
   assert(Date.now() - (await used()).getTime() < 60_000);
   await set("last_used_at = now() - interval '30 minutes 1 second'");
-  await assert.rejects(readSession(), refused("UNAUTHORIZED"));
+  await assert.rejects(readSession(), isRefusal("UNAUTHORIZED"));
   await set("last_used_at = now(), created_at = now() - interval '13 hours', expires_at = now() - interval '1 second'");
-  await assert.rejects(readSession(), refused("UNAUTHORIZED"));
+  await assert.rejects(readSession(), isRefusal("UNAUTHORIZED"));
 });
 
 test("a session is refused at the other console, after its end, and with a similar secret", async () => {
   const { signIn, announced } = service;
   const { secret: sessionSecret } = await service.joinMember(await service.newMerchant());
-  await assert.rejects(signIn.getSession({ door: Door.OPERATORS, sessionSecret }), refused("UNAUTHORIZED"));
+  await assert.rejects(signIn.getSession({ door: Door.OPERATORS, sessionSecret }), isRefusal("UNAUTHORIZED"));
   for (const other of [
     "x",
     sessionSecret.slice(0, -1),
     `${sessionSecret.slice(0, -1)}_`,
     sessionSecret.toUpperCase(),
   ]) {
-    await assert.rejects(signIn.getSession({ door, sessionSecret: other }), refused("UNAUTHORIZED"));
+    await assert.rejects(signIn.getSession({ door, sessionSecret: other }), isRefusal("UNAUTHORIZED"));
   }
   const { session } = await signIn.getSession({ door, sessionSecret });
   await signIn.signOut({ sessionSecret });
   await signIn.signOut({ sessionSecret });
-  await assert.rejects(signIn.getSession({ door, sessionSecret }), refused("UNAUTHORIZED"));
+  await assert.rejects(signIn.getSession({ door, sessionSecret }), isRefusal("UNAUTHORIZED"));
   assert.equal((await announced.event("session.ended", session?.id ?? "")).actor, session?.person?.id);
 });
 
@@ -290,12 +293,12 @@ test("managing people needs a session, or an operator's command; a console's act
   const { people, operator } = service;
   const merchantId = await service.newMerchant();
   const input = { door, merchantId, email: anEmail(), role: "viewer" };
-  await assert.rejects(people.inviteMember(input), refused("UNAUTHORIZED"));
+  await assert.rejects(people.inviteMember(input), isRefusal("UNAUTHORIZED"));
   // Consoles may not call it at all (access.v1), so the error is internal.
-  await assert.rejects(people.resetAccess({ door, merchantId, personId: "usr_1" }), refused("INTERNAL_ERROR"));
+  await assert.rejects(people.resetAccess({ door, merchantId, personId: "usr_1" }), isRefusal("INTERNAL_ERROR"));
   await assert.rejects(
     onBehalf("operator", () => people.inviteMember(input)),
-    refused("UNAUTHORIZED"),
+    isRefusal("UNAUTHORIZED"),
   );
   await operator.inviteMember(input);
 });
@@ -305,25 +308,25 @@ test("refuses to give a role above one's own, a role of the other console, or a 
   const merchantId = await service.newMerchant();
   const admin = await service.joinMember(merchantId, { role: "admin" });
   const inputFor = (role: string) => ({ sessionSecret: admin.secret, door, merchantId, email: anEmail(), role });
-  await assert.rejects(people.inviteMember(inputFor("owner")), refused("FORBIDDEN"));
+  await assert.rejects(people.inviteMember(inputFor("owner")), isRefusal("FORBIDDEN"));
   const { invitation } = await people.inviteMember(inputFor("admin"));
   assert.equal(invitation?.inviterName, "Ada");
   assert.equal((await announced.event("member.invited", invitation?.id ?? "")).actor, admin.personId);
-  await assert.rejects(people.inviteMember(inputFor("auditor")), refused("INVALID_BODY", "role"));
+  await assert.rejects(people.inviteMember(inputFor("auditor")), isRefusal("INVALID_BODY", "role"));
   const limited = { ...inputFor("viewer"), refundLimit: { amount: 1n, currency: "EUR" } };
-  await assert.rejects(people.inviteMember(limited), refused("INVALID_BODY", "refund_limit"));
+  await assert.rejects(people.inviteMember(limited), isRefusal("INVALID_BODY", "refund_limit"));
   await assert.rejects(
     people.inviteMember({ ...inputFor("viewer"), email: admin.email }),
-    refused("INVALID_BODY", "email"),
+    isRefusal("INVALID_BODY", "email"),
   );
-  await assert.rejects(people.inviteMember({ ...inputFor("viewer"), email: "no" }), refused("INVALID_BODY", "email"));
+  await assert.rejects(people.inviteMember({ ...inputFor("viewer"), email: "no" }), isRefusal("INVALID_BODY", "email"));
   await assert.rejects(
     people.inviteMember({ ...inputFor("viewer"), merchantId: await service.newMerchant() }),
-    refused("NOT_FOUND"),
+    isRefusal("NOT_FOUND"),
   );
   await assert.rejects(
     operator.inviteMember({ ...inputFor("viewer"), sessionSecret: "", merchantId: "" }),
-    refused("INVALID_BODY", "merchant_id"),
+    isRefusal("INVALID_BODY", "merchant_id"),
   );
 });
 
@@ -336,11 +339,11 @@ test("an operator manages merchants' people; a merchant's owner cannot manage op
   ];
   const input = { door, merchantId, email: anEmail(), role: "owner" };
   await people.inviteMember({ ...input, sessionSecret: operator.secret });
-  await assert.rejects(people.inviteMember({ ...input, sessionSecret: auditor.secret }), refused("FORBIDDEN"));
+  await assert.rejects(people.inviteMember({ ...input, sessionSecret: auditor.secret }), isRefusal("FORBIDDEN"));
   const owner = await service.joinMember(merchantId);
   const above = { ...input, door: Door.OPERATORS, merchantId: "", role: "auditor" };
-  await assert.rejects(people.inviteMember({ ...above, sessionSecret: owner.secret }), refused("UNAUTHORIZED"));
-  await assert.rejects(people.inviteMember({ ...above, sessionSecret: operator.secret }), refused("FORBIDDEN"));
+  await assert.rejects(people.inviteMember({ ...above, sessionSecret: owner.secret }), isRefusal("UNAUTHORIZED"));
+  await assert.rejects(people.inviteMember({ ...above, sessionSecret: operator.secret }), isRefusal("FORBIDDEN"));
 });
 
 test("operators' commands invite, list, reset and remove a member", async () => {
@@ -369,8 +372,8 @@ test("operators' commands invite, list, reset and remove a member", async () => 
     const sessionSecret = await addPasskey(service.signIn, secret, passkey);
     const [reset] = await command("reset", email.toUpperCase(), "--merchant", merchantId);
     assert.deepEqual([reset?.email, reset?.role, reset?.signs_in_by], [email, "owner", []]);
-    await assert.rejects(service.signIn.getSession({ door, sessionSecret }), refused("UNAUTHORIZED"));
-    await assert.rejects(signedIn(service.signIn, passkey), refused("UNAUTHORIZED"), "the lost passkey");
+    await assert.rejects(service.signIn.getSession({ door, sessionSecret }), isRefusal("UNAUTHORIZED"));
+    await assert.rejects(signedIn(service.signIn, passkey), isRefusal("UNAUTHORIZED"), "the lost passkey");
     const again = { door, token: tokenOf(String(reset?.link)), name: "", browser };
     const renewed = (await service.signIn.acceptInvitation(again)).session;
     assert.equal(renewed?.session?.person?.id, session?.session?.person?.id, "the same person with the same role");
@@ -388,10 +391,10 @@ test("a console without an origin is disabled", async () => {
   const closed = await startPeopleOverRpc({ OPERATORS_CONSOLE_ORIGIN: undefined });
   try {
     const at = { door: Door.OPERATORS };
-    await assert.rejects(closed.signIn.beginPasskeySignIn(at), refused("FEATURE_DISABLED"));
+    await assert.rejects(closed.signIn.beginPasskeySignIn(at), isRefusal("FEATURE_DISABLED"));
     await assert.rejects(
       closed.operator.inviteMember({ ...at, email: anEmail(), role: "owner" }),
-      refused("FEATURE_DISABLED"),
+      isRefusal("FEATURE_DISABLED"),
     );
   } finally {
     await closed.stop();

@@ -8,7 +8,7 @@ import { exportJWK, generateKeyPair, type JWTPayload, SignJWT } from "jose";
 import { Door } from "#proto/merchant/v1/people_pb.ts";
 import { SoftwareAuthenticator } from "../../harness/software-authenticator.ts";
 import { suite } from "../../harness/suite.ts";
-import { refused } from "../service-config.ts";
+import { isRefusal } from "../service-config.ts";
 import {
   addPasskey,
   anEmail,
@@ -91,14 +91,18 @@ test("a valid token signs in fully and once, and proves the session after a rece
   const { email, personId } = await service.joinMember(await service.newMerchant());
   const nonce = aNonce();
   const idToken = await tokenFor(email, nonce);
-  await assert.rejects(finish(idToken, nonce), refused("SERVICE_UNAVAILABLE"), "the provider's keys are unavailable");
+  await assert.rejects(finish(idToken, nonce), isRefusal("SERVICE_UNAVAILABLE"), "the provider's keys are unavailable");
   isUnavailable = false;
   const { session } = await finish(idToken, nonce);
   assert.deepEqual([session?.session?.person?.id, session?.session?.needsWayIn], [personId, false]);
   assert(session?.session?.provedUntil);
-  await assert.rejects(finish(idToken, nonce), refused("UNAUTHORIZED"), "twice");
+  await assert.rejects(finish(idToken, nonce), isRefusal("UNAUTHORIZED"), "twice");
   for (const same of otherTexts(idToken)) {
-    await assert.rejects(finish(same, nonce), refused("UNAUTHORIZED"), "twice, with another spelling of the signature");
+    await assert.rejects(
+      finish(same, nonce),
+      isRefusal("UNAUTHORIZED"),
+      "twice, with another spelling of the signature",
+    );
   }
   const later = await finish(await tokenFor(email, nonce, { claims: { auth_time: now() - 301 } }), nonce);
   assert.equal(later.session?.session?.provedUntil, undefined);
@@ -127,15 +131,15 @@ test("refuses a token of another key, client, issuer, nonce or time, or about an
   for (const forgery of forgeries) {
     await assert.rejects(
       finish(await tokenFor(email, nonce, forgery), nonce),
-      refused("UNAUTHORIZED"),
+      isRefusal("UNAUTHORIZED"),
       JSON.stringify(forgery),
     );
   }
   const unsigned = `${Buffer.from('{"alg":"none"}').toString("base64url")}.${(await tokenFor(email, nonce)).split(".")[1]}.`;
-  await assert.rejects(finish(unsigned, nonce), refused("UNAUTHORIZED"));
+  await assert.rejects(finish(unsigned, nonce), isRefusal("UNAUTHORIZED"));
   const stranger = anEmail();
-  await assert.rejects(finish(await tokenFor(stranger, nonce), nonce), refused("UNAUTHORIZED"));
-  await assert.rejects(finish(await tokenFor(email, nonce), nonce, Door.OPERATORS), refused("UNAUTHORIZED"));
+  await assert.rejects(finish(await tokenFor(stranger, nonce), nonce), isRefusal("UNAUTHORIZED"));
+  await assert.rejects(finish(await tokenFor(email, nonce), nonce, Door.OPERATORS), isRefusal("UNAUTHORIZED"));
   await finish(await tokenFor(email, nonce), nonce);
 });
 
@@ -156,12 +160,12 @@ test("a recent sign-in at the provider proves a session of the same person once,
     await tokenFor(email, nonce, { claims: { auth_time: undefined } }),
     await tokenFor(email, nonce, { key: foreign.privateKey }),
   ];
-  for (const idToken of refusals) await assert.rejects(prove(idToken), refused("UNAUTHORIZED"));
+  for (const idToken of refusals) await assert.rejects(prove(idToken), isRefusal("UNAUTHORIZED"));
   const idToken = await tokenFor(email, nonce, { claims: { auth_time: now() - 200 } });
   const { session: proved } = await prove(idToken);
   const until = Number(proved?.provedUntil?.seconds ?? 0);
   assert.ok(Math.abs(until - now() - 100) <= 5, `five minutes from the sign-in: ${until - now()}`);
-  await assert.rejects(prove(idToken), refused("UNAUTHORIZED"), "twice");
+  await assert.rejects(prove(idToken), isRefusal("UNAUTHORIZED"), "twice");
   const { session: ahead } = await prove(await tokenFor(email, nonce, { claims: { auth_time: now() + 600 } }));
   const left = Number(ahead?.provedUntil?.seconds ?? 0) - now();
   assert.ok(left <= 300 && left >= 290, `a clock ahead gives no longer proof: ${left}`);
@@ -173,7 +177,7 @@ test("a reassigned address cannot sign in; its former holder signs in under a ne
   await finish(await tokenFor(email, nonce, { claims: { sub: "first" } }), nonce);
   await assert.rejects(
     finish(await tokenFor(email, nonce, { claims: { sub: "second" } }), nonce),
-    refused("UNAUTHORIZED"),
+    isRefusal("UNAUTHORIZED"),
   );
   const moved = await finish(await tokenFor(anEmail(), nonce, { claims: { sub: "first" } }), nonce);
   assert.equal(moved.session?.session?.person?.id, personId);
@@ -191,14 +195,14 @@ test("a sign-in at the provider proves the address and ends sign-in methods that
   await addPasskey(signIn, session?.secret ?? "", eves);
   const nonce = aNonce();
   await finish(await tokenFor(email, nonce), nonce);
-  await assert.rejects(signedIn(signIn, eves), refused("UNAUTHORIZED"));
+  await assert.rejects(signedIn(signIn, eves), isRefusal("UNAUTHORIZED"));
 });
 
 test("without a provider the sign-in is disabled", async () => {
   const without = await startPeopleOverRpc();
   try {
     const input = { door, idToken: "x", nonce: aNonce() };
-    await assert.rejects(without.signIn.finishProviderSignIn(input), refused("FEATURE_DISABLED"));
+    await assert.rejects(without.signIn.finishProviderSignIn(input), isRefusal("FEATURE_DISABLED"));
   } finally {
     await without.stop();
   }

@@ -8,7 +8,7 @@ import { startMerchant } from "../../../services/merchant/service.ts";
 import { eventually } from "../../harness/eventually.ts";
 import { announcedBy, copyOf } from "../../harness/servers/backup.ts";
 import { suite } from "../../harness/suite.ts";
-import { refused, serviceConfig } from "../service-config.ts";
+import { isRefusal, serviceConfig } from "../service-config.ts";
 
 const test = suite("recovery: keys of merchants on a backup");
 const environment = Environment.LIVE;
@@ -56,8 +56,8 @@ test("a key that was revoked, rolled or limited after the backup is so again fro
     for (const { id } of [revoked, rolled, limited]) await announcedBy(served, id);
   });
   await run(backup, async ({ keys, recovery }) => {
-    await assert.rejects(keys.authenticateKey({ apiKey: revoked.secret }), refused("UNAUTHORIZED"));
-    await assert.rejects(keys.authenticateKey({ apiKey: rolled.secret }), refused("UNAUTHORIZED"));
+    await assert.rejects(keys.authenticateKey({ apiKey: revoked.secret }), isRefusal("UNAUTHORIZED"));
+    await assert.rejects(keys.authenticateKey({ apiKey: rolled.secret }), isRefusal("UNAUTHORIZED"));
     const { apiKey } = await keys.authenticateKey({ apiKey: limited.secret });
     assert.deepEqual(apiKey?.allowedIps, ["192.0.2.1/32"]);
     assert.equal((await keys.authenticateKey({ apiKey: kept.secret })).apiKey?.id, kept.id);

@@ -13,7 +13,7 @@ import { newId } from "#platform/values/id.ts";
 import { MerchantService } from "#proto/merchant/v1/merchant_pb.ts";
 import { PeopleService, SignInService } from "#proto/merchant/v1/people_pb.ts";
 import type { StackInfo } from "../../../deploy/local/stack-file.ts";
-import { stack } from "../../harness/stack.ts";
+import { sharedStack } from "../../harness/stack.ts";
 import { suite } from "../../harness/suite.ts";
 
 const test = suite("merchant status", { timeoutMs: 60_000 });
@@ -44,7 +44,7 @@ let running: StackInfo;
 const methods: DescMethod[] = [];
 
 test.before(async () => {
-  running = await stack();
+  running = await sharedStack();
   for (const file of globSync("proto/gen/*/v1/*_pb.ts", { cwd: root })) {
     const exported: Record<string, unknown> = await import(join(root, file));
     methods.push(

@@ -11,7 +11,7 @@ import { findPayment } from "../../../services/payments/store/payments.ts";
 import { openRenewal } from "../../../services/payments/store/renewals.ts";
 import { Random } from "../../chaos/random.ts";
 import { suite } from "../../harness/suite.ts";
-import { refused } from "../service-config.ts";
+import { isRefusal } from "../service-config.ts";
 import {
   authorizedFact,
   capturedFact,
@@ -79,7 +79,7 @@ test("a capture that was not sent is an error, and the same request sends it und
     sent.push(key);
     return notSent;
   };
-  await assert.rejects(capture(paymentId, 400n, "k1"), refused("CONNECTOR_ERROR"));
+  await assert.rejects(capture(paymentId, 400n, "k1"), isRefusal("CONNECTOR_ERROR"));
   assert.equal((await stateOf(paymentId)).ends, "capture done");
   played.answers = {
     retrieveIntent: () => shows(paymentId, authorizedFact()),
@@ -138,7 +138,7 @@ test("a key that failed twice is replaced, since the processor may repeat its st
     await capture(paymentId, 400n);
     await driven(paymentId);
     assert.equal(new Set(sent).size, 1, "the same key goes again first");
-    await assert.rejects(cancel(paymentId), refused("NOT_CANCELABLE"));
+    await assert.rejects(cancel(paymentId), isRefusal("NOT_CANCELABLE"));
     await driven(paymentId);
     assert.deepEqual([sent.length, new Set(sent).size], [3, 2]);
     const { capturedAmount, ends } = await stateOf(paymentId);
@@ -213,7 +213,7 @@ test("a declined capture is answered by the intent: captured as requested, other
     const report = { kind: "succeeded", value: reportOf(paymentId, { facts }) };
     played.answers = { captureIntent: () => declined(code), retrieveIntent: () => report };
     if (reason === undefined) assert.equal((await capture(paymentId, 400n)).payment?.capturedAmount, 400n);
-    else await assert.rejects(capture(paymentId, 400n), refused(reason));
+    else await assert.rejects(capture(paymentId, 400n), isRefusal(reason));
     assert.equal((await stateOf(paymentId)).ends, "capture done", code);
   }
 });
@@ -254,7 +254,7 @@ test("an amount that the processor never accepts is refused before anything is w
     const paymentId = await held();
     const before = await stateOf(paymentId);
     played.refusal = "must be whole hundreds";
-    await assert.rejects(capture(paymentId, amount), refused("INVALID_BODY"));
+    await assert.rejects(capture(paymentId, amount), isRefusal("INVALID_BODY"));
     played.refusal = undefined;
     assert.deepEqual(await stateOf(paymentId), { ...before, ends: "", operationId: "" });
     assert.deepEqual(played.calls, []);
@@ -284,12 +284,12 @@ test("a cancellation is repeated until the processor confirms it", async () => {
 test("an unsent cancellation and a declined one are different errors", async () => {
   const paymentId = await held();
   played.answers.cancelIntent = () => notSent;
-  await assert.rejects(cancel(paymentId), refused("CONNECTOR_ERROR"));
+  await assert.rejects(cancel(paymentId), isRefusal("CONNECTOR_ERROR"));
   played.answers = {
     cancelIntent: () => declined("not_cancelable"),
     retrieveIntent: () => shows(paymentId, capturedFact()),
   };
-  await assert.rejects(cancel(paymentId), refused("NOT_CANCELABLE"));
+  await assert.rejects(cancel(paymentId), isRefusal("NOT_CANCELABLE"));
   const { outcome, capturedAmount, ends } = await stateOf(paymentId);
   assert.deepEqual([outcome, capturedAmount, ends], ["succeeded", 1_000n, "cancel done"]);
 });

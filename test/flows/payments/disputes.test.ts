@@ -17,7 +17,7 @@ import type { DisputeStatus } from "../../../services/payments/rules/dispute.ts"
 import { sweepFiles } from "../../../services/payments/store/disputes/dispute-files.ts";
 import { pdfFile, pngFile } from "../../harness/files/sample-files.ts";
 import { suite } from "../../harness/suite.ts";
-import { refused } from "../service-config.ts";
+import { isRefusal } from "../service-config.ts";
 import { capturedFact, keyLifeSeconds, noAnswer, notSent, owner, playedPayments } from "./played.ts";
 
 const test = suite("answers to disputes", { timeoutMs: 20_000 });
@@ -98,7 +98,7 @@ test("evidence without an answer is pending, is looked up by its reference, and 
   const answer = await submit(open.id, "lost");
   assert.equal(answer.dispute?.evidence?.status, "pending");
   assert.equal(await stateOf(open.id), "needs_response, pending, not accepted");
-  await assert.rejects(submit(open.id, "another"), refused("DISPUTE_NOT_ANSWERABLE"));
+  await assert.rejects(submit(open.id, "another"), isRefusal("DISPUTE_NOT_ANSWERABLE"));
   assert.deepEqual(played.calls, ["submitEvidence", "retrieveDispute"]);
   const reference = await evidenceOf(open.id);
   played.answers.retrieveDispute = () => ({ kind: "succeeded", value: open.report("under_review", reference) });
@@ -119,7 +119,7 @@ test("the reference of another submission proves nothing", async () => {
 test("unsent evidence is an error, and a repeat of the request sends it", async () => {
   const open = await disputed();
   played.answers.submitEvidence = () => notSent;
-  await assert.rejects(submit(open.id, "later"), refused("CONNECTOR_ERROR"));
+  await assert.rejects(submit(open.id, "later"), isRefusal("CONNECTOR_ERROR"));
   assert.equal(await stateOf(open.id), "needs_response, not_submitted, not accepted");
   played.answers = {
     submitEvidence: () => ({ kind: "succeeded", value: open.report("under_review") }),
@@ -140,11 +140,11 @@ test("declined evidence is not submitted: a decided dispute, or content that the
     ["evidence_not_accepted", "INVALID_BODY"],
   ] as const) {
     played.answers.submitEvidence = () => ({ kind: "declined", code, message: "no" });
-    await assert.rejects(submit(open.id, code), refused(reason));
+    await assert.rejects(submit(open.id, code), isRefusal(reason));
     assert.equal(await stateOf(open.id), "needs_response, not_submitted, not accepted");
   }
   played.calls.length = 0;
-  await assert.rejects(submit(open.id, "not_answerable"), refused("DISPUTE_NOT_ANSWERABLE"));
+  await assert.rejects(submit(open.id, "not_answerable"), isRefusal("DISPUTE_NOT_ANSWERABLE"));
   assert.deepEqual(played.calls, [], "the refusal is stored with its key");
 });
 
@@ -154,7 +154,7 @@ test("an inquiry that becomes a dispute takes new evidence; declined evidence do
   await submit(open.id);
   await played.settleReport(open.paymentId, { facts: [capturedFact()], disputes: [open.report("needs_response")] });
   played.answers.submitEvidence = () => ({ kind: "declined", code: "evidence_not_accepted", message: "no" });
-  await assert.rejects(submit(open.id), refused("INVALID_BODY"));
+  await assert.rejects(submit(open.id), isRefusal("INVALID_BODY"));
   const record = await findDisputeRecord(played.db, owner, open.id);
   assert.deepEqual([record?.evidence.status, record?.evidence.texts], ["submitted", texts]);
   played.answers.submitEvidence = () => ({ kind: "succeeded", value: open.report("under_review") });
@@ -217,10 +217,10 @@ test("evidence counts as not submitted only when its absence is proved by the pr
 test("an acceptance that was not sent or was declined leaves the dispute open", async () => {
   const open = await disputed();
   played.answers.acceptDispute = () => notSent;
-  await assert.rejects(accept(open.id), refused("CONNECTOR_ERROR"));
+  await assert.rejects(accept(open.id), isRefusal("CONNECTOR_ERROR"));
   assert.equal(await stateOf(open.id), "needs_response, not_submitted, not accepted");
   played.answers.acceptDispute = () => ({ kind: "declined", code: "not_answerable", message: "under review" });
-  await assert.rejects(accept(open.id), refused("DISPUTE_NOT_ANSWERABLE"));
+  await assert.rejects(accept(open.id), isRefusal("DISPUTE_NOT_ANSWERABLE"));
   assert.equal(await stateOf(open.id), "needs_response, not_submitted, not accepted");
 });
 
@@ -247,20 +247,20 @@ test("a repeated piece changes nothing, a complete file takes no more, and an in
   }
   const file = await finishDisputeFile(played.db, owner, { fileId, size: bytes.length });
   assert.deepEqual(await finishDisputeFile(played.db, owner, { fileId, size: bytes.length }), file);
-  await assert.rejects(appendDisputeFile(played.db, owner, { fileId, number: 2, bytes }), refused("NOT_FOUND"));
+  await assert.rejects(appendDisputeFile(played.db, owner, { fileId, number: 2, bytes }), isRefusal("NOT_FOUND"));
   const [shorter, image] = [newId("file"), pngFile()];
   await beginDisputeFile(played.db, owner, { disputeId, fileId: shorter, type: "image/png" });
   await appendDisputeFile(played.db, owner, { fileId: shorter, number: 0, bytes: image });
   const tooFew = finishDisputeFile(played.db, owner, { fileId: shorter, size: image.length + 1 });
-  await assert.rejects(tooFew, refused("INVALID_BODY"), "a piece is missing");
+  await assert.rejects(tooFew, isRefusal("INVALID_BODY"), "a piece is missing");
   const lacking = newId("file");
   await beginDisputeFile(played.db, owner, { ...begin, fileId: lacking });
   await appendDisputeFile(played.db, owner, { fileId: lacking, number: 1, bytes });
   await assert.rejects(
     finishDisputeFile(played.db, owner, { fileId: lacking, size: bytes.length }),
-    refused("INVALID_BODY"),
+    isRefusal("INVALID_BODY"),
   );
-  await assert.rejects(finishDisputeFile(played.db, owner, { fileId: lacking, size: 1 }), refused("NOT_FOUND"));
+  await assert.rejects(finishDisputeFile(played.db, owner, { fileId: lacking, size: 1 }), isRefusal("NOT_FOUND"));
 });
 
 test("the sweep deletes unfinished files after minutes, drafts after 30 days, and only the bytes of sent files", async () => {
@@ -311,7 +311,7 @@ test("an operator resolves parked evidence and acceptances after one more questi
   played.answers.retrieveDispute = () => ({ kind: "succeeded", value: open.report("lost") });
   await assert.rejects(
     resolveOperation(played.deps, { ...resolver, operationId: acceptance?.id ?? "", connectorRef: undefined }),
-    refused("INVALID_BODY"),
+    isRefusal("INVALID_BODY"),
     "the processor reports it as lost",
   );
   played.answers.retrieveDispute = () => noAnswer;

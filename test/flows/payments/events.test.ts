@@ -18,7 +18,7 @@ import { fundsAbout } from "../../../services/payments/store/suspense.ts";
 import { merchantMoney } from "../../harness/payments/merchant-money.ts";
 import { startMoneyServices } from "../../harness/payments/money-services.ts";
 import { fixture, suite } from "../../harness/suite.ts";
-import { refused } from "../service-config.ts";
+import { isRefusal } from "../service-config.ts";
 import { paymentsDeps } from "./deps.ts";
 
 const test = suite("processors' events", { timeoutMs: 30_000 });
@@ -77,7 +77,7 @@ const outcomeOf = async ({ id }: { id: string }) => (await findPayment(deps.db, 
 test("an event waits until the processor lists the object that it names", async () => {
   const payment = await newPayment();
   const notification = event(payment.ref, { objectRef: "at_1" });
-  await assert.rejects(applyEvent(notification, report(payment, [])), refused("CONNECTOR_ERROR"));
+  await assert.rejects(applyEvent(notification, report(payment, [])), isRefusal("CONNECTOR_ERROR"));
   assert.equal(await isKnown(notification), false);
   assert.equal(await applyEvent(notification, report(payment, [paid])), true);
   assert.equal(await outcomeOf(payment), "succeeded");
@@ -88,7 +88,7 @@ test("an event of a released authorization does not wait for a refund", async ()
   const answer = report(payment, []);
   assert(answer.kind === "succeeded");
   const notification = event(payment.ref, { objectRef: "re_1" });
-  await assert.rejects(applyEvent(notification, answer), refused("CONNECTOR_ERROR"));
+  await assert.rejects(applyEvent(notification, answer), isRefusal("CONNECTOR_ERROR"));
   assert.equal(await applyEvent(notification, { ...answer, value: { ...answer.value, releases: ["re_1"] } }), true);
 });
 
@@ -117,7 +117,7 @@ test("such an event waits while the processor's list is behind it, but not longe
   for (now of [undefined, after(60)]) {
     await assert.rejects(
       applyProcessorEvent({ ...deps, connectors }, account, notification),
-      refused("CONNECTOR_ERROR"),
+      isRefusal("CONNECTOR_ERROR"),
     );
     assert.equal(await isKnown(notification), false);
   }
@@ -128,13 +128,13 @@ test("such an event waits while the processor's list is behind it, but not longe
 test("an event about an intent of ours is not applied while the processor cannot show the intent", async () => {
   const payment = await newPayment();
   const notification = event(payment.ref);
-  await assert.rejects(applyEvent(notification, missing(after(3_600))), refused("CONNECTOR_ERROR"));
+  await assert.rejects(applyEvent(notification, missing(after(3_600))), isRefusal("CONNECTOR_ERROR"));
   assert.equal(await isKnown(notification), false);
 });
 
 test("an event about an unknown intent waits while a replica may be behind, and is then dropped", async () => {
   const notification = event("pi_of_a_stranger");
-  await assert.rejects(applyEvent(notification, missing(after(60))), refused("CONNECTOR_ERROR"));
+  await assert.rejects(applyEvent(notification, missing(after(60))), isRefusal("CONNECTOR_ERROR"));
   assert.equal(await isKnown(notification), false);
   assert.equal(await applyEvent(notification, missing(after(3_600))), true);
   assert.equal(await isKnown(notification), true);
@@ -162,7 +162,7 @@ async function missedAt(seconds: number, id: string): Promise<boolean> {
   return await verifyIntent({ ...deps, connectors }, id, "reconcile").then(
     () => true,
     (error: unknown) => {
-      assert.ok(refused("CONNECTOR_ERROR")(error));
+      assert.ok(isRefusal("CONNECTOR_ERROR")(error));
       return false;
     },
   );

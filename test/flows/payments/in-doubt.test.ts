@@ -16,7 +16,7 @@ import { findOperation, recordResend, rotateKey } from "../../../services/paymen
 import { findPayment } from "../../../services/payments/store/payments.ts";
 import { fundsAbout } from "../../../services/payments/store/suspense.ts";
 import { suite } from "../../harness/suite.ts";
-import { refused } from "../service-config.ts";
+import { isRefusal } from "../service-config.ts";
 import { capturedFact, keyLifeSeconds, mount, noAnswer, notSent, owner, playedPayments, reportOf } from "./played.ts";
 
 const test = suite("operations in doubt", { timeoutMs: 20_000 });
@@ -80,7 +80,7 @@ test("a payment by token that the processor accepted but did not start is pendin
 test("a payment by token that was reported as not sent is neither sent nor looked up later", async () => {
   const request = byToken();
   played.answers.payIntent = () => notSent;
-  await assert.rejects(createPayment(played.deps, request), refused("CONNECTOR_ERROR"));
+  await assert.rejects(createPayment(played.deps, request), isRefusal("CONNECTOR_ERROR"));
   played.calls.length = 0;
   await played.due(request.id);
   await driveOperations(played.deps);
@@ -129,7 +129,7 @@ test("an unsent try of a refund proves nothing while another run of its key may 
   assert.equal((await refundPayment(played.deps, refundOf(id, "key-1"))).refund?.status, "pending");
   answer(notSent);
   // The other run has stored the key's answer.
-  await assert.rejects(first, refused("IDEMPOTENCY_CONFLICT"));
+  await assert.rejects(first, isRefusal("IDEMPOTENCY_CONFLICT"));
   assert.deepEqual(await refundsOf(id), [{ status: "pending" }]);
 });
 
@@ -197,7 +197,7 @@ test("an intent that provably was never made is made under a new key by a repeat
 test("a lookup that is too long for one call continues where it stopped, also on a finished operation", async () => {
   const id = await neverMade();
   played.answers.findIntent = () => unfinishedSearch;
-  await assert.rejects(cancelIntent(played.deps, id), refused("CONNECTOR_ERROR"));
+  await assert.rejects(cancelIntent(played.deps, id), isRefusal("CONNECTOR_ERROR"));
   assert.equal((await operationOf(id)).searchAfter, unfinishedSearch.resumeAfter);
 });
 
@@ -207,11 +207,11 @@ test("nothing is sent under a replaced key, and a key that is sent again is not 
     await played.db.rows("update operations set generation = 2 where payment_id = $1", [id]);
     return nothingAt(began);
   };
-  await assert.rejects(repeatCreation(id), refused("CONNECTOR_ERROR"));
+  await assert.rejects(repeatCreation(id), isRefusal("CONNECTOR_ERROR"));
   assert.deepEqual(played.calls, ["findIntent"]);
   const operation = await operationOf(id);
   assert(await recordResend(played.db, operation));
-  await assert.rejects(rotateKey(played.db, operation, 1), refused("SERVICE_UNAVAILABLE"));
+  await assert.rejects(rotateKey(played.db, operation, 1), isRefusal("SERVICE_UNAVAILABLE"));
 });
 
 async function alerts(kind: string): Promise<number> {
@@ -256,7 +256,7 @@ test("an operator's decision about unexpected funds is in the audit log before a
   assert(item);
   played.answers.retrieveIntent = () => noAnswer;
   const input = { suspenseId: item.id, action: "refund", operator: "ann", note: "a reduced price" } as const;
-  await assert.rejects(resolveFunds(played.deps, input), refused("CONNECTOR_ERROR"));
+  await assert.rejects(resolveFunds(played.deps, input), isRefusal("CONNECTOR_ERROR"));
   const rows = await played.db.rows<{ body: Buffer }>(
     "select body from outbox where subject like '%operation.suspense_resolved'",
   );

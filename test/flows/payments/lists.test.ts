@@ -16,7 +16,7 @@ import { countByAmount } from "../../../services/payments/lists/totals.ts";
 import { freshDatabase, openDatabase, testPool } from "../../harness/database.ts";
 import { everything, insertPaymentRows } from "../../harness/payments/payment-rows.ts";
 import { fixture, suite } from "../../harness/suite.ts";
-import { refused } from "../service-config.ts";
+import { isRefusal } from "../service-config.ts";
 
 const test = suite("lists of payments", { timeoutMs: 120_000 });
 const owner = { merchantId: "mer_a", environment: Environment.SANDBOX };
@@ -333,11 +333,11 @@ test("hasMore is exact, and only an object of the owner is a cursor", async () =
     assert.deepEqual([behind.rows.map(({ id }) => id), behind.hasMore, behind.total], [[last?.id], hasMore, total]);
   }
   assert.deepEqual((await page(10, 0n, last?.id)).rows, []);
-  await assert.rejects(page(1, 1n, last?.id), refused("INVALID_BODY", "offset"));
+  await assert.rejects(page(1, 1n, last?.id), isRefusal("INVALID_BODY", "offset"));
   for (const id of ["re_01jd3v9q6k8m2n4p6r8t0v2x4z", "x"])
-    await assert.rejects(page(1, 0n, id), refused("INVALID_BODY", "after"));
+    await assert.rejects(page(1, 0n, id), isRefusal("INVALID_BODY", "after"));
   const elsewhere = findCursor(db, "refunds", { ...owner, merchantId: "mer_b" }, String(last?.id));
-  await assert.rejects(elsewhere, refused("INVALID_BODY", "after"));
+  await assert.rejects(elsewhere, isRefusal("INVALID_BODY", "after"));
 });
 
 test.run();

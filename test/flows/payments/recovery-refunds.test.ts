@@ -17,7 +17,7 @@ import { type MoneyServices, startMoneyServices } from "../../harness/payments/m
 import { announcedBy, copyOf } from "../../harness/servers/backup.ts";
 import { suite } from "../../harness/suite.ts";
 import { freshKey } from "../checkout/services.ts";
-import { refused } from "../service-config.ts";
+import { isRefusal } from "../service-config.ts";
 
 const test = suite("recovery: refunds and statements", { timeoutMs: 90_000 });
 const by = { operator: "ann@example.com" };
@@ -78,7 +78,7 @@ test("a lost refund is rebuilt under its id and key: a repeat answers it, and on
   assert.deepEqual([repeated.refund?.id, repeated.refund?.status], [pending.id, "succeeded"]);
   assert.equal((await money.payments.refundPayment(unmade)).refund?.id, pending.id);
   const other = { ...made, idempotency: { ...made.idempotency, fingerprint: new Uint8Array(32).fill(8) } };
-  await assert.rejects(money.payments.refundPayment(other), refused("IDEMPOTENCY_KEY_REUSE"));
+  await assert.rejects(money.payments.refundPayment(other), isRefusal("IDEMPOTENCY_KEY_REUSE"));
   const { refunds } = await money.payments.listRefunds({ ...owner, paymentId, limit: 20 });
   assert.deepEqual(
     refunds.map(({ id, amount }) => [id, amount]).sort(),
@@ -103,7 +103,7 @@ test("a payment without events is rebuilt from the processor's statement, only d
   const accountId = await connectorId();
   const period = { from: timestampFromDate(from), to: timestampFromDate(new Date(Date.now() + 60_000)) };
   const read = () => lostPayments.rebuildFromStatement({ connectorAccountId: accountId, ...period });
-  await assert.rejects(read(), refused("INVALID_BODY", "connector_account_id"));
+  await assert.rejects(read(), isRefusal("INVALID_BODY", "connector_account_id"));
   await money.restartPayments(async () => {
     await loseStreams();
     return backup;

@@ -16,7 +16,7 @@ import type { MoneyServices } from "../../harness/payments/money-services.ts";
 import { announcedBy, copyOf } from "../../harness/servers/backup.ts";
 import { fixture, suite } from "../../harness/suite.ts";
 import { type CheckoutServices, freshKey, startCheckoutServices } from "../checkout/services.ts";
-import { refused } from "../service-config.ts";
+import { isRefusal } from "../service-config.ts";
 
 const test = suite("recovery: money services on a backup", { timeoutMs: 90_000 });
 const by = { operator: "ann@example.com" };
@@ -65,7 +65,7 @@ test("restored payments starts no intent, payment or refund until an operator en
   assert.equal(payment?.id, known.paymentId);
 
   const claims = await claimsIn(money.paymentsDatabaseUrl, lost.paymentId);
-  await assert.rejects(money.payments.confirmAnnouncements({ claims }), refused("SERVICE_UNAVAILABLE"));
+  await assert.rejects(money.payments.confirmAnnouncements({ claims }), isRefusal("SERVICE_UNAVAILABLE"));
   const rebuilt = await rebuildAll(backedUpAt);
   assert.equal(rebuilt.get(lost.paymentId), RebuildOutcome.REBUILT);
   assert.equal(rebuilt.get(unpaid.paymentId), RebuildOutcome.REBUILT);
@@ -113,7 +113,7 @@ async function assertBeginsNothing(
 ): Promise<void> {
   const { payments, merchantId, environment } = services.money;
   const hasRetryAfter = (error: unknown) =>
-    refused("SERVICE_UNAVAILABLE")(error) && (error as Failure).retryAfterMs >= 10_000;
+    isRefusal("SERVICE_UNAVAILABLE")(error) && (error as Failure).retryAfterMs >= 10_000;
   await assert.rejects(services.create({}, key), hasRetryAfter);
   const owner = { merchantId, environment };
   const token = { ...owner, paymentId: newId("payment"), amount: 500n, currency: "EUR", paymentMethod: "pm_card_visa" };
@@ -147,10 +147,10 @@ test("restored checkout starts no session or payment and claims no key, lets kno
   const order = { merchantId, environment, amount: 1_050n, currency: "EUR" };
   const idempotency = { key, fingerprint: new Uint8Array(32) };
   const before = await intentsAt(services);
-  await assert.rejects(checkout.createSession({ ...order, idempotency }), refused("SERVICE_UNAVAILABLE"));
+  await assert.rejects(checkout.createSession({ ...order, idempotency }), isRefusal("SERVICE_UNAVAILABLE"));
   await assert.rejects(
     checkout.createPayment({ ...order, idempotency, paymentMethod: "pm_card_visa" }),
-    refused("SERVICE_UNAVAILABLE"),
+    isRefusal("SERVICE_UNAVAILABLE"),
   );
   assert.equal(await intentsAt(services), before);
   const db = await openDatabase(backup);
@@ -179,7 +179,7 @@ test("restored checkout starts no session or payment and claims no key, lets kno
   const repeat = await checkout.createSession({ ...order, customerEmail: "buyer@example.com", idempotency });
   assert.deepEqual([repeat.session?.id, repeat.sessionSecret, repeat.replayed], [lost.id, lost.secret, true]);
   const other = { key, fingerprint: new Uint8Array(32).fill(1) };
-  await assert.rejects(checkout.createSession({ ...order, idempotency: other }), refused("IDEMPOTENCY_KEY_REUSE"));
+  await assert.rejects(checkout.createSession({ ...order, idempotency: other }), isRefusal("IDEMPOTENCY_KEY_REUSE"));
   assert.equal(await intentsAt(services), before, "no second intent");
   await lost.pay();
   const lastly = await checkout.confirmSession({ sessionId: lost.id, sessionSecret: lost.secret });

@@ -10,7 +10,7 @@ import { fundsAbout, type StoredFunds } from "../../../services/payments/store/s
 import { merchantMoney } from "../../harness/payments/merchant-money.ts";
 import { startMoneyServices } from "../../harness/payments/money-services.ts";
 import { fixture, suite } from "../../harness/suite.ts";
-import { refused } from "../service-config.ts";
+import { isRefusal } from "../service-config.ts";
 import { paymentsDeps } from "./deps.ts";
 
 const test = suite("refunds of unexpected funds", { timeoutMs: 30_000 });
@@ -64,7 +64,7 @@ const refund = (item: StoredFunds) =>
 test("a second charge is refunded in full once, and the processor's answer closes its row", async () => {
   const item = await secondCharge();
   await refund(item);
-  await assert.rejects(refund(item), refused("INVALID_BODY"));
+  await assert.rejects(refund(item), isRefusal("INVALID_BODY"));
   assert.deepEqual(await outcome(item), ["1000 succeeded", "closed given_back", "done"]);
 });
 
@@ -85,7 +85,7 @@ test("a refund that the processor declines leaves the row to the operator, who m
   const item = await secondCharge(async (ref) => {
     dispute = await atProcessor(`/test/intents/${ref}/disputes`, { amount: 1_000 });
   });
-  for (const _ of "twice") await assert.rejects(refund(item), refused("CONNECTOR_ERROR"));
+  for (const _ of "twice") await assert.rejects(refund(item), isRefusal("CONNECTOR_ERROR"));
   assert.deepEqual(await outcome(item), ["", "open", "done"]);
   await atProcessor(`/test/disputes/${dispute}`, { status: "won" });
   await refund(item);

@@ -7,10 +7,10 @@ import { membersOf } from "#platform/values/unchecked.ts";
 import { PaymentRecoveryService } from "#proto/payments/v1/recovery_pb.ts";
 import { openDatabase } from "../../harness/database.ts";
 import { eventually } from "../../harness/eventually.ts";
-import { cards, pay } from "../../harness/pay.ts";
+import { cards, payInFrame } from "../../harness/pay.ts";
 import { fixture, suite } from "../../harness/suite.ts";
 import { type CreatedSession, startCheckoutServices } from "../checkout/services.ts";
-import { refused } from "../service-config.ts";
+import { isRefusal } from "../service-config.ts";
 
 const test = suite("renewing a page", { timeoutMs: 60_000 });
 // Short enough that checkout checks the page each time; a test ends the page itself.
@@ -75,8 +75,8 @@ test("a buyer who comes after the page ended gets a new page, and pays once", as
   assert.deepEqual([status, shown], ["open", 2]);
   assert.notEqual(url, old);
   assert.equal((await resolve(session)).url, url, "it stays");
-  assert.equal((await pay(old)).text("status"), "expired");
-  assert.equal((await pay(url)).text("status"), "succeeded");
+  assert.equal((await payInFrame(old)).text("status"), "expired");
+  assert.equal((await payInFrame(url)).text("status"), "succeeded");
   assert.deepEqual(await session.confirm().then(({ status: is, paymentStatus }) => [is, paymentStatus]), [
     "completed",
     "succeeded",
@@ -107,14 +107,14 @@ test("a page that is paid as it ends is the payment, and is not renewed", async 
     count: 1,
   });
   // Checked while it is being paid, and it ends right after.
-  const [seen] = await Promise.all([resolve(session), pay(url).then(() => endPage(url))]);
+  const [seen] = await Promise.all([resolve(session), payInFrame(url).then(() => endPage(url))]);
   assert.ok(seen.url === url || seen.status === "completed");
   const later = await resolve(session);
   assert.deepEqual([later.status, later.url], ["completed", ""]);
   assert.deepEqual(await intents(session), ["succeeded"]);
   const slow = await newSession();
   const { url: waiting } = await resolve(slow);
-  await pay(waiting, cards.asynchronous);
+  await payInFrame(waiting, cards.asynchronous);
   await endPage(waiting);
   const inProgress = await resolve(slow);
   assert.ok(["processing", "completed"].includes(inProgress.status ?? ""));
@@ -126,7 +126,7 @@ test("a renewal that is paid before it is recorded is the payment, booked once",
   const { session, old } = await ended();
   const { url } = await resolve(session);
   await forget(session, old);
-  assert.equal((await pay(url)).text("status"), "succeeded");
+  assert.equal((await payInFrame(url)).text("status"), "succeeded");
   await eventually("its event to be applied", async () => (await booked(session)).includes("captured 1050"));
   assert.deepEqual(await booked(session), ["captured 1050", "fee_charged 60", `intent ${refOf(url)}`]);
   assert.deepEqual(await session.confirm().then(({ status }) => status), "completed");
@@ -138,7 +138,7 @@ test("a renewal held as a second charge becomes the payment when it is recorded,
   await forget(session, old);
   // As the previous release applies its event.
   await payments.rows("update payments set renewals = 7 where id = $1", [session.paymentId]);
-  assert.equal((await pay(url)).text("status"), "succeeded");
+  assert.equal((await payInFrame(url)).text("status"), "succeeded");
   await eventually("it to be held", async () => (await booked(session)).includes("suspense_held 1050"));
   await payments.rows(
     `with back as (update payments set renewals = 0 where id = $1)
@@ -184,7 +184,7 @@ test("a session that ends cancels an unrecorded renewal at the processor", async
   const { merchantId, environment } = services.money;
   const { session: after } = await services.checkout.expireSession({ merchantId, environment, sessionId: session.id });
   assert.equal(after?.status, "expired");
-  assert.equal((await pay(url)).text("status"), "canceled");
+  assert.equal((await payInFrame(url)).text("status"), "canceled");
   assert.deepEqual(await intents(session), ["expired", "canceled"]);
 });
 
@@ -199,7 +199,7 @@ test("a renewal that is found after its payment ended is canceled", async () => 
     session.paymentId,
   ]);
   await eventually("the job to cancel it", async () => (await intents(session))[1] === "canceled", { limitMs: 20_000 });
-  assert.equal((await pay(url)).text("status"), "canceled");
+  assert.equal((await payInFrame(url)).text("status"), "canceled");
 });
 
 test("a restored database that lost a renewal or its payment books the page that was paid", async () => {
@@ -217,7 +217,7 @@ test("a restored database that lost a renewal or its payment books the page that
     await payments.rows("delete from operations where payment_id = $1", [lost.session.paymentId]);
     await payments.rows("delete from payments where id = $1", [lost.session.paymentId]);
     // Paid only now, since an event would restore the payment before.
-    for (const page of pages) assert.equal((await pay(page)).text("status"), "succeeded");
+    for (const page of pages) assert.equal((await payInFrame(page)).text("status"), "succeeded");
     for (const { session } of [known, lost]) {
       const { merchantId, environment } = services.money;
       const order = { merchantId, environment, amount: 1_050n, currency: "EUR", sessionId: session.id };
@@ -246,7 +246,7 @@ test("a session cannot expire while a renewal may have been sent", async () => {
   );
   const { merchantId, environment } = services.money;
   const expiring = () => services.checkout.expireSession({ merchantId, environment, sessionId: session.id });
-  await assert.rejects(expiring(), refused("CONNECTOR_ERROR"), "it may have been sent");
+  await assert.rejects(expiring(), isRefusal("CONNECTOR_ERROR"), "it may have been sent");
   await eventually(
     "absence to be proved",
     async () => (await expiring().catch(() => undefined))?.session?.status === "expired",

@@ -6,7 +6,7 @@ import { eventually } from "../../harness/eventually.ts";
 import { cards } from "../../harness/pay.ts";
 import { fixture, suite } from "../../harness/suite.ts";
 import { type CreatedSession, startCheckoutServices } from "../checkout/services.ts";
-import { refused } from "../service-config.ts";
+import { isRefusal } from "../service-config.ts";
 
 const test = suite("sessions of a suspended merchant", { timeoutMs: 30_000 });
 // The job that ends unpaid intents runs every five seconds.
@@ -29,7 +29,7 @@ async function confirmed(session: CreatedSession): Promise<string> {
   return await eventually("the merchant's change to be known", async () => {
     const status = await session.confirm().then(
       (answer) => answer.status,
-      (error) => (refused("SESSION_EXPIRED")(error) ? "refused" : assert.fail(error)),
+      (error) => (isRefusal("SESSION_EXPIRED")(error) ? "refused" : assert.fail(error)),
     );
     return status === "open" ? undefined : status;
   });

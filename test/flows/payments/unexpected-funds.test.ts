@@ -26,7 +26,7 @@ import {
   type StoredFunds,
 } from "../../../services/payments/store/suspense.ts";
 import { suite } from "../../harness/suite.ts";
-import { refused } from "../service-config.ts";
+import { isRefusal } from "../service-config.ts";
 import { capturedFact, mount, noAnswer, owner, playedPayments, reportOf } from "./played.ts";
 
 const test = suite("unexpected funds", { timeoutMs: 20_000 });
@@ -130,7 +130,7 @@ test("a refund without an answer is repeated under its key, and reopens the row 
   played.time = new Date();
   await decide(ref, "refund");
   assert.equal((await rowAbout(ref)).state, "refunding");
-  await assert.rejects(decide(ref, "close"), refused("INVALID_BODY"));
+  await assert.rejects(decide(ref, "close"), isRefusal("INVALID_BODY"));
   const { id: suspenseId } = await rowAbout(ref);
   assert.equal(await refundFunds(played.deps, suspenseId), "unknown");
   assert.deepEqual([keys.length, new Set(keys).size], [2, 1]);
@@ -139,7 +139,7 @@ test("a refund without an answer is repeated under its key, and reopens the row 
     `update operations set key_since = now() - ${past}, not_found_since = now() - ${past} where reference = $1`,
     [suspenseId],
   );
-  await assert.rejects(refundFunds(played.deps, suspenseId), refused("CONNECTOR_ERROR"));
+  await assert.rejects(refundFunds(played.deps, suspenseId), isRefusal("CONNECTOR_ERROR"));
   assert.deepEqual(await stateOf(id, ref), ["open", 1_000]);
   await decide(ref, "refund");
   assert.deepEqual([keys.length, new Set(keys).size], [3, 2], "a new refund has a new key");
@@ -271,7 +271,7 @@ test("a rebuild skips a payment whose intent has a row, and fails when the proce
   }
   const id = await paidPayment();
   played.answers.retrieveIntent = () => noAnswer;
-  await assert.rejects(rebuild(id), refused("CONNECTOR_ERROR"));
+  await assert.rejects(rebuild(id), isRefusal("CONNECTOR_ERROR"));
 });
 
 test("an event without our reference starts a check of known intents only", async () => {
@@ -289,7 +289,7 @@ test("a payment without an intent neither adopts nor cancels another payment's i
   played.answers.cancelIntent = () => ({ kind: "succeeded", value: report });
   await played.due(other);
   await driveOperations(played.deps);
-  await assert.rejects(cancelIntent(played.deps, other), refused("CONNECTOR_ERROR"));
+  await assert.rejects(cancelIntent(played.deps, other), isRefusal("CONNECTOR_ERROR"));
   assert.equal((await findPayment(played.db, other))?.connectorRef, "");
   assert.equal(played.calls.includes("cancelIntent"), false);
 });

@@ -14,14 +14,14 @@ import type { BrokerIdentity } from "../../../deploy/cli/setup/broker-rights.ts"
 import type { StackInfo } from "../../../deploy/local/stack-file.ts";
 import { eventually } from "../../harness/eventually.ts";
 import { freshMerchant } from "../../harness/merchant.ts";
-import { pay } from "../../harness/pay.ts";
+import { payInFrame } from "../../harness/pay.ts";
 import { startReceiver } from "../../harness/receiver.ts";
-import { stack } from "../../harness/stack.ts";
+import { sharedStack } from "../../harness/stack.ts";
 import { fixture, suite } from "../../harness/suite.ts";
 
 const test = suite("broker identities");
 
-const receiver = fixture(test, async () => await startReceiver((await stack()).tls));
+const receiver = fixture(test, async () => await startReceiver((await sharedStack()).tls));
 
 const identities: BrokerIdentity[] = ["checkout", "payments", "merchant", "webhook", "gateway", "migrate"];
 const sources = ["checkout", "payments", "merchant", "webhook"] as const;
@@ -91,7 +91,7 @@ async function connectAs(broker: Broker, name: string): Promise<{ nats: NatsConn
 }
 
 test("refuses connections without a known key, also with a password", async () => {
-  const info = await stack();
+  const info = await sharedStack();
   const { seed } = newNkey();
   const stranger = { seed: new TextEncoder().encode(seed) };
   for (const broker of [
@@ -108,7 +108,7 @@ test("refuses connections without a known key, also with a password", async () =
 
 for (const identity of identities) {
   test(`${identity} can publish only its own subjects, and can create or change no other stream`, async () => {
-    const { nats, refused } = await connectAs(brokerFor(await stack(), identity), identity);
+    const { nats, refused } = await connectAs(brokerFor(await sharedStack(), identity), identity);
     const mustNot = [
       ...sources
         .filter((source) => source !== identity)
@@ -163,7 +163,7 @@ for (const identity of identities) {
   });
 
   test(`${identity} can subscribe only to the events it needs, and to no other's answers`, async () => {
-    const { nats } = await connectAs(brokerFor(await stack(), identity), identity);
+    const { nats } = await connectAs(brokerFor(await sharedStack(), identity), identity);
     const mustNot = [
       ">",
       "tollbooth.>",
@@ -194,7 +194,7 @@ for (const identity of identities) {
 }
 
 test("no identity can make the broker write elsewhere by a reply subject", async () => {
-  const info = await stack();
+  const info = await sharedStack();
   const marker = `intruder-${Date.now()}`;
   const listening = await Promise.all(
     identities.map(async (identity) => connectAs(brokerFor(info, identity), identity)),
@@ -268,7 +268,7 @@ function requestSubjects(identity: BrokerIdentity, marker: string): string[] {
 }
 
 test("a source cannot create its stream with another configuration, and repeating the same one changes nothing", async () => {
-  const { nats } = await connectAs(brokerFor(await stack(), "payments"), "payments");
+  const { nats } = await connectAs(brokerFor(await sharedStack(), "payments"), "payments");
   const manager = await streamManager(nats);
   const read = async () => (await manager.streams.info("tollbooth-payments")).config;
   const config = Object.freeze(await read());
@@ -287,7 +287,7 @@ test("a source cannot create its stream with another configuration, and repeatin
 });
 
 test("a changed consumer is restored by its source or by migrate", async () => {
-  const info = await stack();
+  const info = await sharedStack();
   const { nats } = await connectAs(brokerFor(info, "webhook"), "webhook");
   const { consumers } = await streamManager(nats);
   const [stream, name] = ["tollbooth-webhook", "merchant-audit-replays"];
@@ -310,7 +310,7 @@ test("an event without its source's MAC completes no session, sends no webhook a
     ["", Buffer.alloc(32).toString("base64url")],
     ["no_mac", "wrong_mac"],
   ];
-  const info = await stack();
+  const info = await sharedStack();
   const merchant = await freshMerchant(info);
   const endpoint = { url: receiver.url, event_types: ["payment.succeeded"] };
   (await merchant.api.post("/v1/merchants/me/webhooks", endpoint)).expect(201);
@@ -351,7 +351,7 @@ test("an event without its source's MAC completes no session, sends no webhook a
   const unmoved = await read();
   assert.deepEqual([unmoved.text("status"), unmoved.at("receipt_url")], ["open", session.at("receipt_url")]);
   // Later events are applied.
-  await pay(session.text("render.frame_url"));
+  await payInFrame(session.text("render.frame_url"));
   await eventually("the session to be completed by payments' own event", async () => {
     return (await read()).text("status") === "completed";
   });

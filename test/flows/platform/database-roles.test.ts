@@ -3,14 +3,14 @@
 import assert from "node:assert/strict";
 import { randomBytes } from "node:crypto";
 import pg from "pg";
-import { migrate } from "../../../deploy/cli/setup/migrate-database.ts";
+import { migrateDatabase } from "../../../deploy/cli/setup/migrate-database.ts";
 import { RoleRefused } from "../../../deploy/cli/setup/rights.ts";
 import { createDatabases, withDatabase, withLogin } from "../../../deploy/local/databases.ts";
 import { appendOnlyTables, type Source, sources } from "../../../services/services.ts";
 import { firstDeliveryIdOf } from "../../../services/webhook/store/partitions.ts";
 import { freshDatabase, serviceRoles, type TestDatabase } from "../../harness/database.ts";
-import { infra } from "../../harness/infra.ts";
-import { stack } from "../../harness/stack.ts";
+import { sharedInfra } from "../../harness/infra.ts";
+import { sharedStack } from "../../harness/stack.ts";
 import { suite } from "../../harness/suite.ts";
 
 const test = suite("roles of the databases", { timeoutMs: 60_000 });
@@ -98,12 +98,12 @@ test("migrate works under any role name and resets the search_path of row rules"
       const service = "payments";
       const serviceRole = serviceRoles.replace("{service}", service);
       const databaseUrl = withLogin(database.url, role.slice(1, -1), "test");
-      await migrate({ databaseUrl, service, serviceRole });
+      await migrateDatabase({ databaseUrl, service, serviceRole });
       await admin.query("alter function adjusted_row_is_approved() reset search_path");
       await admin.query(
         "create procedure tidy() language sql as 'select'; create aggregate own_sum(int) (sfunc = int4pl, stype = int)",
       );
-      await migrate({ databaseUrl, service, serviceRole });
+      await migrateDatabase({ databaseUrl, service, serviceRole });
       const { rows } = await admin.query(
         "select from pg_proc where proname in ('adjusted_row_is_approved', 'tidy') and proconfig is null",
       );
@@ -126,7 +126,8 @@ test("migrate stops while another role owns a row rule, and names the remedy", a
     await admin.query(`alter schema public owner to ${owner}; alter function own_dispute() reset search_path`);
     const service = "payments";
     const databaseUrl = withLogin(database.url, owner, "test");
-    const again = () => migrate({ databaseUrl, service, serviceRole: serviceRoles.replace("{service}", service) });
+    const again = () =>
+      migrateDatabase({ databaseUrl, service, serviceRole: serviceRoles.replace("{service}", service) });
     await assert.rejects(
       again(),
       new RegExp(
@@ -246,7 +247,7 @@ test("migrating again revokes extra rights and grants missing ones", async () =>
     admin.query(`grant truncate on sessions to ${serviceRole}; revoke insert on sessions from ${serviceRole};
       grant create on schema public to ${serviceRole}`),
   );
-  assert.deepEqual(await migrate({ databaseUrl: url, service: "checkout", serviceRole }), { applied: [] });
+  assert.deepEqual(await migrateDatabase({ databaseUrl: url, service: "checkout", serviceRole }), { applied: [] });
   await connected(serviceUrl, async (client) => {
     await isForbidden(client, "truncate sessions");
     await isForbidden(client, "create table mine ()");
@@ -257,7 +258,7 @@ test("migrating again revokes extra rights and grants missing ones", async () =>
 
 test("a role that is missing, or may act as the owner, is refused by name", async () => {
   const { url } = databaseOf("checkout");
-  const granting = (serviceRole: string) => migrate({ databaseUrl: url, service: "checkout", serviceRole });
+  const granting = (serviceRole: string) => migrateDatabase({ databaseUrl: url, service: "checkout", serviceRole });
   await assert.rejects(
     granting("missing_role"),
     (error) => error instanceof RoleRefused && /missing/.test(error.message),
@@ -267,7 +268,7 @@ test("a role that is missing, or may act as the owner, is refused by name", asyn
 });
 
 test("the running services log in as roles that own nothing", async () => {
-  const { database } = await stack();
+  const { database } = await sharedStack();
   await connected(database, async (admin) => {
     const stem = new URL(database).pathname.slice(1);
     const { rows } = await admin.query<{ name: string; user: string }>(
@@ -281,7 +282,7 @@ test("the running services log in as roles that own nothing", async () => {
 });
 
 test("without the right to create roles one login is used for all services, with one log line", async () => {
-  const { databaseUrl } = await infra();
+  const { databaseUrl } = await sharedInfra();
   const name = `plain_${randomBytes(4).toString("hex")}`;
   await connected(databaseUrl, (admin) => admin.query(`create role ${name} login createdb password 'plain'`));
   const logged: string[] = [];
@@ -293,7 +294,7 @@ test("without the right to create roles one login is used for all services, with
     assert.equal(made.roles, undefined);
     const { simulator, ...owned } = made.of;
     assert.deepEqual(made.usedBy, owned);
-    await migrate({ databaseUrl: made.usedBy.checkout, service: "checkout" });
+    await migrateDatabase({ databaseUrl: made.usedBy.checkout, service: "checkout" });
   } finally {
     const left = [name, ...Object.keys(made.of).map((owner) => `${name}_${owner}`)];
     await connected(databaseUrl, async (admin) => {
@@ -304,7 +305,7 @@ test("without the right to create roles one login is used for all services, with
 });
 
 test("an existing role of the same name keeps its password", async () => {
-  const { databaseUrl } = await infra();
+  const { databaseUrl } = await sharedInfra();
   const name = `taken_${randomBytes(4).toString("hex")}`;
   await connected(databaseUrl, (admin) => admin.query(`create role ${name}_payments login password 'theirs'`));
   const logged: string[] = [];

@@ -12,7 +12,7 @@ import { Environment } from "#proto/merchant/v1/merchant_pb.ts";
 import { ensureStreams } from "../../../deploy/cli/setup/ensure-streams.ts";
 import { freshDatabase, openDatabase } from "../../harness/database.ts";
 import { eventually } from "../../harness/eventually.ts";
-import { infra } from "../../harness/infra.ts";
+import { sharedInfra } from "../../harness/infra.ts";
 import { makeConsumer } from "../../harness/payments/test-consumer.ts";
 import { fixture, suite } from "../../harness/suite.ts";
 
@@ -24,13 +24,13 @@ const outbox = new Outbox({ namespace, source: "payments" });
 /** Adds a durable consumer. */
 async function consume(consumer: Pick<Consumer, "name" | "handle">): Promise<void> {
   const of = { source: "payments", types: "payment.>", ...consumer } as const;
-  await makeConsumer((await infra()).natsUrl, namespace, of);
+  await makeConsumer((await sharedInfra()).natsUrl, namespace, of);
   bus.consume(of);
 }
 
 const db = fixture(test, async () => await openDatabase((await freshDatabase("payments")).serviceUrl));
 const bus = fixture(test, async () => {
-  const { natsUrl } = await infra();
+  const { natsUrl } = await sharedInfra();
   await ensureStreams({ broker: { url: natsUrl }, namespace });
   return new EventBus({ broker: { url: natsUrl }, namespace, name: "test", log });
 });

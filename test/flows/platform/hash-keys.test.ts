@@ -17,7 +17,7 @@ import { startMerchant } from "../../../services/merchant/service.ts";
 import { freshDatabase, type TestDatabase } from "../../harness/database.ts";
 import { type MoneyServices, startMoneyServices } from "../../harness/payments/money-services.ts";
 import { suite } from "../../harness/suite.ts";
-import { refused } from "../service-config.ts";
+import { isRefusal } from "../service-config.ts";
 
 const test = suite("rotation of hash keys");
 const [a, b] = [randomBytes(32), randomBytes(32)];
@@ -144,7 +144,7 @@ test("an API key that is used survives the removal of its hash key, and the comm
   await merchantWith(bThenA, async ({ keys }) => {
     const answers = await Promise.all(Array.from({ length: 8 }, () => keys.authenticateKey({ apiKey: used.secret })));
     assert.ok(answers.every(({ apiKey }) => apiKey?.id === used.id));
-    await assert.rejects(keys.authenticateKey({ apiKey: over.secret }), refused("UNAUTHORIZED"));
+    await assert.rejects(keys.authenticateKey({ apiKey: over.secret }), isRefusal("UNAUTHORIZED"));
   });
   assert.deepEqual(await keyRow(used.id), { hash: hmac(b, used.secret), key: "h2" });
   assert.deepEqual(await keyRow(idle.id), { hash: hmac(a, idle.secret), key: "" });
@@ -154,7 +154,7 @@ test("an API key that is used survives the removal of its hash key, and the comm
   ]);
   await merchantWith(onlyB, async ({ keys }) => {
     assert.equal((await keys.authenticateKey({ apiKey: used.secret })).apiKey?.id, used.id);
-    await assert.rejects(keys.authenticateKey({ apiKey: idle.secret }), refused("UNAUTHORIZED"));
+    await assert.rejects(keys.authenticateKey({ apiKey: idle.secret }), isRefusal("UNAUTHORIZED"));
   });
 });
 
@@ -170,7 +170,7 @@ test("a session secret that is used survives the removal of its hash key, and th
   assert.deepEqual(before, { hash: hmac(a, used.sessionSecret), key: "", version: 0 });
   await checkoutWith(bThenA, async (clients) => {
     const wrong = { ...used, sessionSecret: idle.sessionSecret };
-    await assert.rejects(clients.checkout.resolveSession(wrong), refused("NOT_FOUND"));
+    await assert.rejects(clients.checkout.resolveSession(wrong), isRefusal("NOT_FOUND"));
     assert.deepEqual(await sessionRow(used.sessionId), before, "a wrong secret changes nothing");
     await Promise.all(Array.from({ length: 4 }, () => clients.checkout.resolveSession(used)));
     assert.equal((await sessionRow((await create(clients)).sessionId))?.key, "h2");
@@ -182,7 +182,7 @@ test("a session secret that is used survives the removal of its hash key, and th
   ]);
   await checkoutWith(onlyB, async ({ checkout }) => {
     assert.equal((await checkout.resolveSession(used)).session?.id, used.sessionId);
-    await assert.rejects(checkout.resolveSession(idle), refused("NOT_FOUND"));
+    await assert.rejects(checkout.resolveSession(idle), isRefusal("NOT_FOUND"));
   });
 });
 
@@ -200,7 +200,7 @@ test("a velocity rule counts openings across a new hash key", async () => {
     await open(clients);
   });
   await checkoutWith(bThenA, async (clients) => {
-    await assert.rejects(open(clients), refused("PAYMENT_BLOCKED"));
+    await assert.rejects(open(clients), isRefusal("PAYMENT_BLOCKED"));
   });
 });
 

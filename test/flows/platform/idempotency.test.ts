@@ -15,7 +15,7 @@ import { Failure } from "#platform/values/failure.ts";
 import { Environment } from "#proto/merchant/v1/merchant_pb.ts";
 import { freshDatabase, openDatabase } from "../../harness/database.ts";
 import { fixture, suite } from "../../harness/suite.ts";
-import { refused } from "../service-config.ts";
+import { isRefusal } from "../service-config.ts";
 
 const test = suite("idempotency keys", { timeoutMs: 60_000 });
 const leaseSeconds = 90;
@@ -48,7 +48,7 @@ const within = <T>(requestId: string, body: () => Promise<T>) =>
 test("one request at a time works under a key, and another takes over only after its lease", async () => {
   const request = scope();
   await work(request, "pay_1");
-  await assert.rejects(keys.claim(request, "pay_2"), refused("IDEMPOTENCY_CONFLICT"));
+  await assert.rejects(keys.claim(request, "pay_2"), isRefusal("IDEMPOTENCY_CONFLICT"));
   await db.rows("update idempotency_keys set locked_until = now() - interval '1 second' where key = $1", [request.key]);
   assert.equal((await work(request, "pay_3")).objectId, "pay_1", "with the first object");
 });
@@ -74,7 +74,7 @@ test("of twenty concurrent requests with a key one works, and the others conflic
   const claims = await Promise.allSettled(Array.from({ length: 20 }, (_, i) => keys.claim(request, `pay_${i}`)));
   assert.equal(claims.filter(({ status }) => status === "fulfilled").length, 1);
   for (const claim of claims) {
-    if (claim.status === "rejected") assert.ok(refused("IDEMPOTENCY_CONFLICT")(claim.reason));
+    if (claim.status === "rejected") assert.ok(isRefusal("IDEMPOTENCY_CONFLICT")(claim.reason));
   }
 });
 
@@ -87,7 +87,7 @@ test("a retry within the same request takes the key over immediately, and the ea
   assert.equal(second.objectId, "pay_1");
   await assert.rejects(
     keys.finish(db, request, first.lease, storedAnswer("of the first")),
-    refused("IDEMPOTENCY_CONFLICT"),
+    isRefusal("IDEMPOTENCY_CONFLICT"),
     "a run without the lease stores nothing",
   );
   await keys.finish(db, request, second.lease, storedAnswer("of the second"));
@@ -100,7 +100,7 @@ test("a stored answer is returned only for the same request of the same merchant
   for (let i = 0; i < 2; i++) assert.deepEqual(await answerOf(request), storedAnswer("done"));
   await assert.rejects(
     keys.claim({ ...request, fingerprint: Buffer.alloc(32, 2) }, "pay_2"),
-    refused("IDEMPOTENCY_KEY_REUSE"),
+    isRefusal("IDEMPOTENCY_KEY_REUSE"),
   );
   const strangers = [{ merchantId: "mer_other" }, { environment: Environment.LIVE }];
   for (const change of strangers) assert.equal((await work({ ...request, ...change }, "pay_9")).objectId, "pay_9");
@@ -146,7 +146,7 @@ test("a failure of a run that lost its key does not release the key", async () =
   );
   await keys.settleFailure(request, first.lease, new Failure("SERVICE_UNAVAILABLE"));
   await keys.settleFailure(request, first.lease, new Failure("INVALID_BODY"));
-  await assert.rejects(keys.claim(request, "pay_2"), refused("IDEMPOTENCY_CONFLICT"));
+  await assert.rejects(keys.claim(request, "pay_2"), isRefusal("IDEMPOTENCY_CONFLICT"));
 });
 
 const stepKinds = ["claim", "claimAll", "finish", "refuse", "reject", "fail", "age", "sweep"] as const;
@@ -221,7 +221,7 @@ async function claimAs(
   const request = requests[of];
   assert(request);
   const now = kept.get(of);
-  if (now?.lease) return await assert.rejects(keys.claim(request, objectId), refused("IDEMPOTENCY_CONFLICT"));
+  if (now?.lease) return await assert.rejects(keys.claim(request, objectId), isRefusal("IDEMPOTENCY_CONFLICT"));
   const claim = await keys.claim(request, objectId);
   if (now?.answer !== undefined) {
     assert(claim.kind === "replay", `${request.operation} works again although it was answered`);

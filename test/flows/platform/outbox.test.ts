@@ -17,7 +17,7 @@ import { Environment } from "#proto/merchant/v1/merchant_pb.ts";
 import { ensureStreams } from "../../../deploy/cli/setup/ensure-streams.ts";
 import { freshDatabase, openDatabase } from "../../harness/database.ts";
 import { eventually } from "../../harness/eventually.ts";
-import { infra } from "../../harness/infra.ts";
+import { sharedInfra } from "../../harness/infra.ts";
 import { makeConsumer } from "../../harness/payments/test-consumer.ts";
 import { fixture, suite } from "../../harness/suite.ts";
 
@@ -29,13 +29,13 @@ const outbox = new Outbox({ namespace, source: "payments" });
 /** Adds a durable consumer. */
 async function consume(consumer: Pick<Consumer, "name" | "handle">): Promise<void> {
   const of = { source: "payments", types: "payment.>", ...consumer } as const;
-  await makeConsumer((await infra()).natsUrl, namespace, of);
+  await makeConsumer((await sharedInfra()).natsUrl, namespace, of);
   bus.consume(of);
 }
 
 const db = fixture(test, async () => await openDatabase((await freshDatabase("payments")).url));
 const bus = fixture(test, async () => {
-  const { natsUrl } = await infra();
+  const { natsUrl } = await sharedInfra();
   await ensureStreams({ broker: { url: natsUrl }, namespace });
   return new EventBus({ broker: { url: natsUrl }, namespace, name: "test", log });
 });
@@ -65,7 +65,7 @@ test("an event counts as published when the stream stored it; others wait, and t
 });
 
 test("events that a full stream refuses wait until migrate enlarges it", async () => {
-  const broker = { url: (await infra()).natsUrl };
+  const broker = { url: (await sharedInfra()).natsUrl };
   const narrow = { broker, namespace: `${namespace}narrow`, only: ["payments"] } as const;
   await ensureStreams({ ...narrow, gib: (64 * 1024) / 2 ** 30 });
   const itsBus = new EventBus({ broker, namespace: narrow.namespace, name: "test", log });
@@ -90,7 +90,7 @@ test("events that a full stream refuses wait until migrate enlarges it", async (
 
 test("an acknowledgement without a stored position is rejected, since a NATS 2.10 cluster may send one after a refusal", async () => {
   const foreignNamespace = `${namespace}foreign`;
-  const server = await connect({ servers: (await infra()).natsUrl });
+  const server = await connect({ servers: (await sharedInfra()).natsUrl });
   const stored = JSON.stringify({ stream: `${foreignNamespace}-payments`, seq: 0, duplicate: true });
   server.subscribe(`${foreignNamespace}.>`, {
     callback: (_error, message) => void message.respond(Buffer.from(stored)),

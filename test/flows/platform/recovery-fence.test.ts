@@ -26,11 +26,11 @@ import { ensureStreams } from "../../../deploy/cli/setup/ensure-streams.ts";
 import { insertPayments } from "../../../services/payments/store/new-payments.ts";
 import { freshDatabase } from "../../harness/database.ts";
 import { eventually } from "../../harness/eventually.ts";
-import { infra } from "../../harness/infra.ts";
+import { sharedInfra } from "../../harness/infra.ts";
 import { paymentInsert } from "../../harness/payments/payment-insert.ts";
 import { copyOf } from "../../harness/servers/backup.ts";
 import { suite } from "../../harness/suite.ts";
-import { refused } from "../service-config.ts";
+import { isRefusal } from "../service-config.ts";
 
 const test = suite("recovery: noticing a restore");
 const log = createLog("test", "silent");
@@ -46,7 +46,7 @@ let url: string;
 const open: Database[] = [];
 
 test.beforeEach(async () => {
-  const { natsUrl } = await infra();
+  const { natsUrl } = await sharedInfra();
   namespace = `t${randomBytes(4).toString("hex")}`;
   await ensureStreams({ broker: { url: natsUrl }, namespace, only: [service] });
   outbox = new Outbox({ namespace, source: service });
@@ -106,7 +106,7 @@ test("refuses to serve when the database is behind the stream", async () => {
   const backup = await backupBefore("pay_lost");
   const recovery = await compare(await connect(backup));
   assert.equal(recovery.isOn, true);
-  assert.throws(() => recovery.assertOff(), refused("SERVICE_UNAVAILABLE"));
+  assert.throws(() => recovery.assertOff(), isRefusal("SERVICE_UNAVAILABLE"));
 });
 
 /** The positions that are read from the stream from now on. */
@@ -242,7 +242,7 @@ test("a recovery lasts over restarts until an operator ends it, and the ended lo
 
 test("a restore whose stream is lost too waits for an operator", async () => {
   const backup = await backupBefore("pay_lost");
-  const { natsUrl } = await infra();
+  const { natsUrl } = await sharedInfra();
   const manager = await nats.jetstreamManager();
   await manager.streams.delete(streamName(namespace, service));
   await ensureStreams({ broker: { url: natsUrl }, namespace, only: [service] });

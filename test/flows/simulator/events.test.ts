@@ -2,7 +2,7 @@
 import * as assert from "uvu/assert";
 import { eventually } from "../../harness/eventually.ts";
 import { fixture, suite } from "../../harness/suite.ts";
-import { caller, cardThatSucceeds, type ReceivedEvent, startRig } from "./service.ts";
+import { cardThatSucceeds, type ReceivedEvent, simulatorCaller, startRig } from "./service.ts";
 
 const test = suite("simulator-events");
 
@@ -14,7 +14,7 @@ interface Page {
   readonly data: readonly ListedEvent[];
   readonly next: string | null;
 }
-type Call = ReturnType<typeof caller>;
+type Call = ReturnType<typeof simulatorCaller>;
 
 const fault = (members: object) => rig.call("PUT", "/test/faults", members);
 const page = async (call: Call, query: string) => (await call<Page>("GET", `/api/events?${query}`)).body;
@@ -37,7 +37,7 @@ async function all(call: Call, since: string, limit = 100): Promise<ListedEvent[
 
 /** A paid intent with three refunds: four events. */
 async function story(account: string): Promise<{ call: Call; id: string }> {
-  const call = caller(rig.url, account);
+  const call = simulatorCaller(rig.url, account);
   const { id } = (await call("POST", "/api/intents", { amount: 100, currency: "EUR", reference: `pay_${account}` }))
     .body;
   await call("POST", `/test/intents/${id}/pay`, { card: cardThatSucceeds });

@@ -3,7 +3,7 @@
 import * as assert from "uvu/assert";
 import { eventually } from "../../harness/eventually.ts";
 import { fixture, suite } from "../../harness/suite.ts";
-import { caller, startRig } from "./service.ts";
+import { simulatorCaller, startRig } from "./service.ts";
 
 const test = suite("simulator-mishaps");
 
@@ -56,7 +56,7 @@ test("failed refunds and changed disputes are in the statement of the period of 
 
 test("a key is forgotten at the end of its life", async () => {
   const own = await startRig(undefined, { keySeconds: 1 });
-  const call = caller(own.url);
+  const call = simulatorCaller(own.url);
   const create = () =>
     call("POST", "/api/intents", { amount: 5, currency: "EUR", reference: "pay_life" }, { "idempotency-key": "kl" });
   const { body: first } = await create();

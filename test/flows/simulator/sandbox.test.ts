@@ -8,7 +8,7 @@ import { ConnectorAccountService } from "#proto/payments/v1/payments_pb.ts";
 import { freshDatabase, inDatabase } from "../../harness/database.ts";
 import { startMoneyServices } from "../../harness/payments/money-services.ts";
 import { fixture, suite } from "../../harness/suite.ts";
-import { refused } from "../service-config.ts";
+import { isRefusal } from "../service-config.ts";
 
 const test = suite("the simulator is for the sandbox", { timeoutMs: 30_000 });
 const services = fixture(test, () => startMoneyServices({ knowsSimulator: false }));
@@ -21,7 +21,7 @@ test("payments refuses to add the simulator as a live account", async () => {
     const accounts = peer.client(ConnectorAccountService);
     const added = { merchantId, connector: "simulator", credentials, makeDefault: true };
     const live = accounts.addConnectorAccount({ ...added, environment: Environment.LIVE });
-    await assert.rejects(live, refused("CONNECTOR_NOT_ELIGIBLE"));
+    await assert.rejects(live, isRefusal("CONNECTOR_NOT_ELIGIBLE"));
     const { connector } = await accounts.addConnectorAccount({ ...added, environment: Environment.SANDBOX });
     assert.equal(connector?.connector, "simulator", "the sandbox accepts the same account");
   } finally {
@@ -43,7 +43,7 @@ test("the merchant service refuses a live account of the simulator", async () =>
     };
     const save = (environment: Environment) =>
       peer.client(ConnectorService).saveConnectorAccount({ ...account, environment });
-    await assert.rejects(save(Environment.LIVE), refused("CONNECTOR_NOT_ELIGIBLE"));
+    await assert.rejects(save(Environment.LIVE), isRefusal("CONNECTOR_NOT_ELIGIBLE"));
     assert.equal((await save(Environment.SANDBOX)).connector?.isDefault, true);
   } finally {
     peer.close();
@@ -56,9 +56,9 @@ test("without the simulator's address payments has no connector for it", async (
   const expiresAt = timestampFromDate(new Date(Date.now() + 3_600_000));
   const order = { paymentId, merchantId, environment: Environment.SANDBOX, amount: 1_000n, currency: "EUR" };
   const sessionId = `cs_${paymentId.slice(4)}`;
-  await assert.rejects(services.payments.createIntent({ ...order, sessionId, expiresAt }), refused("NO_CONNECTOR"));
+  await assert.rejects(services.payments.createIntent({ ...order, sessionId, expiresAt }), isRefusal("NO_CONNECTOR"));
   const direct = services.payments.createPayment({ ...order, paymentMethod: "pm_card" });
-  await assert.rejects(direct, refused("NO_CONNECTOR"));
+  await assert.rejects(direct, isRefusal("NO_CONNECTOR"));
 });
 
 test("the database refuses a live account of the simulator", async () => {

@@ -64,7 +64,7 @@ export async function startReceiver(): Promise<EventReceiver> {
 }
 
 /** Calls the simulator's API. A body that is not JSON is null. */
-export function caller(url: string, account = "acct_test") {
+export function simulatorCaller(url: string, account = "acct_test") {
   return async <Body = IntentJson>(
     method: string,
     path: string,
@@ -96,7 +96,7 @@ export interface SimulatorRig {
   readonly url: string;
   readonly databaseUrl: string;
   readonly receiver: EventReceiver;
-  readonly call: ReturnType<typeof caller>;
+  readonly call: ReturnType<typeof simulatorCaller>;
   /** A new intent, by default of 1,050 minor units. */
   intent(members?: Record<string, unknown>): Promise<IntentJson>;
   paidIntent(card?: string): Promise<IntentJson>;
@@ -122,7 +122,7 @@ export async function startRig(
     delayMs,
     ...options,
   });
-  const call = caller(simulator.url);
+  const call = simulatorCaller(simulator.url);
   let count = 0;
   const rig: SimulatorRig = {
     url: simulator.url,

@@ -2,7 +2,7 @@
 import * as assert from "uvu/assert";
 import { eventually } from "../../harness/eventually.ts";
 import { fixture, suite } from "../../harness/suite.ts";
-import { caller, cardThatSucceeds, startRig } from "./service.ts";
+import { cardThatSucceeds, simulatorCaller, startRig } from "./service.ts";
 
 const test = suite("simulator");
 
@@ -28,7 +28,7 @@ test("a call without the right key, or without an account, is 401", async () => 
 test("another account's objects are 404", async () => {
   const { id } = await rig.paidIntent();
   const refund = await rig.call("POST", "/api/refunds", { intent: id, amount: 1, reference: "re_mine" });
-  const stranger = caller(rig.url, "acct_stranger");
+  const stranger = simulatorCaller(rig.url, "acct_stranger");
   const answers = [
     await stranger("GET", `/api/intents/${id}`),
     await stranger("POST", `/api/intents/${id}/cancel`),
@@ -79,7 +79,12 @@ test("a key with other parameters is refused, on another account it is a separat
   await rig.call("POST", "/api/intents", wanted, key);
   const other = await rig.call<ErrorBody>("POST", "/api/intents", { ...wanted, amount: 1 }, key);
   assert.equal([other.status, other.body.error.type], [400, "idempotency_error"]);
-  const elsewhere = await caller(rig.url, "acct_elsewhere")("POST", "/api/intents", { ...wanted, amount: 1 }, key);
+  const elsewhere = await simulatorCaller(rig.url, "acct_elsewhere")(
+    "POST",
+    "/api/intents",
+    { ...wanted, amount: 1 },
+    key,
+  );
   assert.is(elsewhere.status, 201);
 });
 

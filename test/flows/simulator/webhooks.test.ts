@@ -9,10 +9,10 @@ import { freshDatabase } from "../../harness/database.ts";
 import { eventually } from "../../harness/eventually.ts";
 import { fixture, suite } from "../../harness/suite.ts";
 import {
-  caller,
   cardThatSucceeds,
   type ReceivedEvent,
   secretKey,
+  simulatorCaller,
   startReceiver,
   startRig,
   webhookSecret,
@@ -139,7 +139,7 @@ test("kill -9 after the answers loses no payment, delayed fact, key or webhook",
     SIMULATOR_DELAY_MS: "200",
     LOG_LEVEL: "error",
   };
-  const call = caller(env.PUBLIC_URL);
+  const call = simulatorCaller(env.PUBLIC_URL);
   receiver.status = 500; // no webhook is accepted before the kill
   const first = await startProcess(env);
   const create = () =>

@@ -13,7 +13,7 @@ import { startMerchant } from "../../../services/merchant/service.ts";
 import { startPayments } from "../../../services/payments/service.ts";
 import { startSimulator } from "../../../services/simulator/service.ts";
 import { freshDatabase, testPool } from "../database.ts";
-import { infra } from "../infra.ts";
+import { sharedInfra } from "../infra.ts";
 
 const key = () => randomBytes(32);
 
@@ -30,7 +30,7 @@ export function oneToken(token: string) {
 
 /** Settings that a test's services share: a namespace of its own on the run's NATS, new keys and a token. */
 export async function commonSettings() {
-  const { natsUrl } = await infra();
+  const { natsUrl } = await sharedInfra();
   const namespace = `t${randomBytes(6).toString("hex")}`;
   await ensureStreams({ broker: { url: natsUrl }, namespace });
   return {

@@ -5,11 +5,11 @@ import { Database } from "#platform/database/database.ts";
 import { createLog } from "#platform/telemetry/log.ts";
 import { withDatabase } from "../../../deploy/local/databases.ts";
 import { eventually } from "../eventually.ts";
-import { infra } from "../infra.ts";
+import { sharedInfra } from "../infra.ts";
 
 /** Copies the database, which must have no connections. @returns the same login's URL of the copy */
 export async function copyOf(databaseUrl: string): Promise<string> {
-  const { databaseUrl: ownerUrl } = await infra();
+  const { databaseUrl: ownerUrl } = await sharedInfra();
   const name = new URL(databaseUrl).pathname.slice(1);
   const copy = `copy_${randomBytes(6).toString("hex")}`;
   const client = new pg.Client({ connectionString: ownerUrl });

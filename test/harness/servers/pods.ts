@@ -20,7 +20,7 @@ import { stackSecrets } from "../../../deploy/local/state/secrets.ts";
 import { type TlsFiles, tlsFiles } from "../../../deploy/local/state/tls.ts";
 import { freshDatabase, serviceLogin, serviceRoles } from "../database.ts";
 import { eventually } from "../eventually.ts";
-import { infra } from "../infra.ts";
+import { sharedInfra } from "../infra.ts";
 import { tempDir } from "../temp-dir.ts";
 import { type Balancer, startBalancer } from "./balancer.ts";
 
@@ -158,7 +158,7 @@ async function startNetwork(balanced: ReadonlyMap<Service, Set<number>>): Promis
  * Databases, streams and secrets of its own on the run's servers. @param migrated false: a migrate command comes later
  */
 async function surroundings(dir: string, migrated: boolean): Promise<StackEnvironment> {
-  const { natsUrl } = await infra();
+  const { natsUrl } = await sharedInfra();
   const natsNamespace = `pods${randomBytes(4).toString("hex")}`;
   if (migrated) await ensureStreams({ broker: { url: natsUrl }, namespace: natsNamespace });
   const databaseOf = async (service: Exclude<Service, "gateway">) =>

@@ -8,8 +8,8 @@ import { StripeAccount } from "./stripe-account.ts";
 import { FaultDraw, planOf } from "./stripe-faults.ts";
 import { type FormObject, parseForm, parseParts } from "./stripe-form.ts";
 import type { Json } from "./stripe-records.ts";
-import { type Reply, refusal } from "./stripe-refusals.ts";
-import { serve } from "./stripe-routes.ts";
+import { type Reply, refusalReply } from "./stripe-refusals.ts";
+import { serveRoutes } from "./stripe-routes.ts";
 
 interface StripeRequest {
   readonly method: string;
@@ -98,7 +98,7 @@ export class FakeStripe extends FaultDraw {
     if (plan?.answer === "late") await this.#pause(this.slowMs);
     if (plan?.answer === "nothing" || this.#stopping.signal.aborted) return;
     if (plan?.answer === "cut") return void request.socket.destroy();
-    const reply = (kept ? done : (scripted ?? done)) ?? refusal(500, "api_error", "");
+    const reply = (kept ? done : (scripted ?? done)) ?? refusalReply(500, "api_error", "");
     this.#send(response, reply, plan?.answer === "half");
   }
 
@@ -111,24 +111,24 @@ export class FakeStripe extends FaultDraw {
     const { method, path, key, text } = parsed;
     const bearer = /^Bearer (\S+)$/.exec(parsed.headers.authorization ?? "")?.[1] ?? "";
     const account = this.#accounts.get(bearer);
-    if (!account) return refusal(401, "invalid_request_error", "");
+    if (!account) return refusalReply(401, "invalid_request_error", "");
     if (parsed.headers["stripe-version"] !== Stripe.API_VERSION)
-      return refusal(400, "invalid_request_error", "version");
+      return refusalReply(400, "invalid_request_error", "version");
     const work = () => {
       if (instead && !instead.isDone) return instead.reply;
-      const reply = serve(account, method, path, parsed.form);
+      const reply = serveRoutes(account, method, path, parsed.form);
       return instead?.reply ?? reply;
     };
     if (method !== "POST") return work();
-    if (key === "") return refusal(400, "invalid_request_error", "no idempotency key");
+    if (key === "") return refusalReply(400, "invalid_request_error", "no idempotency key");
     const scoped = `${account.id}/${key}`;
     const fingerprint = `${path}?${text}`;
     const known = this.#keptOf(scoped);
-    if (known === inProgress) return refusal(409, "idempotency_error", "idempotency_key_in_use");
-    if (known) return known.fingerprint === fingerprint ? known : refusal(400, "idempotency_error", "");
+    if (known === inProgress) return refusalReply(409, "idempotency_error", "idempotency_key_in_use");
+    if (known) return known.fingerprint === fingerprint ? known : refusalReply(400, "idempotency_error", "");
     this.#answers.set(scoped, inProgress);
     await this.#pause(this.workMs + extraMs);
-    if (this.#stopping.signal.aborted) return refusal(503, "api_error", "");
+    if (this.#stopping.signal.aborted) return refusalReply(503, "api_error", "");
     const answer = work();
     // Requests that were refused before their work began are not kept.
     const isKept = answer.status < 400 || answer.status === 402 || answer.status >= 500;
@@ -195,5 +195,5 @@ async function readRequest(request: IncomingMessage, origin: string): Promise<St
 }
 
 function replyOf({ status, type, code = "" }: { status: number; type?: string; code?: string }): Reply | Page {
-  return type === undefined ? { status, html: `<html><h1>${status}</h1></html>` } : refusal(status, type, code);
+  return type === undefined ? { status, html: `<html><h1>${status}</h1></html>` } : refusalReply(status, type, code);
 }

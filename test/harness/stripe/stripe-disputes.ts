@@ -3,7 +3,7 @@
 import type { Call, Routes } from "./stripe-call.ts";
 import type { FormObject } from "./stripe-form.ts";
 import type { FakeDispute, Json } from "./stripe-records.ts";
-import { refuse } from "./stripe-refusals.ts";
+import { refuseRequest } from "./stripe-refusals.ts";
 
 const filesBytesMax = 4_500_000; // of the evidence of one dispute, https://docs.stripe.com/disputes/api
 
@@ -15,7 +15,7 @@ export const disputeRoutes: Routes = {
 };
 
 function disputeOf({ account, id }: Call): FakeDispute {
-  return account.disputes.get(id) ?? refuse(404, { code: "resource_missing" });
+  return account.disputes.get(id) ?? refuseRequest(404, { code: "resource_missing" });
 }
 
 function withCharge({ account, params }: Call, dispute: FakeDispute): Json {
@@ -27,14 +27,14 @@ function submitEvidence(call: Call): Json {
   const { account, params } = call;
   const dispute = disputeOf(call);
   if (!needsResponse(dispute) || dispute.evidence_details.past_due) {
-    refuse(400, { message: "This dispute is already closed" });
+    refuseRequest(400, { message: "This dispute is already closed" });
   }
   const evidence = params.evidence as FormObject;
   const files = Object.values(evidence).flatMap((value) => account.files.get(String(value)) ?? []);
   const bytes = files.reduce((sum, file) => sum + Number(file.size), 0);
-  if (bytes > filesBytesMax) refuse(400, { message: "The combined size of the files is too large" });
+  if (bytes > filesBytesMax) refuseRequest(400, { message: "The combined size of the files is too large" });
   if (Object.values(evidence).some((value) => /^file_/.test(String(value)) && !account.files.has(String(value)))) {
-    refuse(400, { code: "resource_missing", param: "evidence" });
+    refuseRequest(400, { code: "resource_missing", param: "evidence" });
   }
   dispute.evidence = { ...evidence };
   dispute.metadata = { ...(dispute.metadata as Json), ...(params.metadata as Json) };
@@ -47,7 +47,7 @@ function submitEvidence(call: Call): Json {
 
 function closeDispute(call: Call): Json {
   const dispute = disputeOf(call);
-  if (dispute.status !== "needs_response") refuse(400, { message: "This dispute is already closed" });
+  if (dispute.status !== "needs_response") refuseRequest(400, { message: "This dispute is already closed" });
   call.account.moveDispute(dispute.id, "lost");
   return withCharge(call, dispute);
 }
@@ -58,7 +58,7 @@ function needsResponse({ status }: FakeDispute): boolean {
 
 function createFile({ account, params }: Call): Json {
   const text = String(params.file ?? "");
-  if (text === "") refuse(400, { param: "file" });
+  if (text === "") refuseRequest(400, { param: "file" });
   const file = {
     object: "file",
     created: account.now(),

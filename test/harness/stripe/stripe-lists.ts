@@ -3,7 +3,7 @@
 import type { StripeAccount } from "./stripe-account.ts";
 import type { FormObject } from "./stripe-form.ts";
 import type { FakeIntent, Json } from "./stripe-records.ts";
-import { refuse } from "./stripe-refusals.ts";
+import { refuseRequest } from "./stripe-refusals.ts";
 
 /** Those of one intent, if one is named. */
 export function ofIntent<T extends Json>(objects: readonly T[], { payment_intent: intent }: FormObject): readonly T[] {
@@ -57,7 +57,11 @@ function expands(params: FormObject, name: string): boolean {
 }
 
 /** A page of what lists show already, newest first. */
-export function list(account: StripeAccount, objects: readonly (Json & { id: string })[], params: FormObject): Json {
+export function listPage(
+  account: StripeAccount,
+  objects: readonly (Json & { id: string })[],
+  params: FormObject,
+): Json {
   const { gte = 0, lt = Number.POSITIVE_INFINITY } = (params.created ?? {}) as { gte?: number; lt?: number };
   const isWithin = (at: number) => at >= Number(gte) && at < Number(lt);
   const shown = objects.filter((each) => isWithin(Number(each.created)) && account.isListed(each.id));
@@ -65,7 +69,7 @@ export function list(account: StripeAccount, objects: readonly (Json & { id: str
   const newest = shown.toSorted((a, b) => Number(a.created) - Number(b.created)).toReversed();
   const start = newest.findIndex((each) => each.id === params.starting_after) + 1;
   if (start === 0 && params.starting_after !== undefined)
-    refuse(400, { code: "resource_missing", param: "starting_after" });
+    refuseRequest(400, { code: "resource_missing", param: "starting_after" });
   const page = newest.slice(start, start + Number(params.limit ?? 10));
   return { object: "list", url: "/v1/list", data: page, has_more: start + page.length < newest.length };
 }

@@ -10,12 +10,12 @@ interface Refusal {
   readonly error: Json;
 }
 
-export function refusal(status: number, type: string, code: string): Reply {
+export function refusalReply(status: number, type: string, code: string): Reply {
   return { status, body: { error: { type, code, message: `refused: ${code || type}` } } };
 }
 
 /** Ends a request that Stripe would refuse. */
-export function refuse(status: number, error: Json): never {
+export function refuseRequest(status: number, error: Json): never {
   throw { status, error: { type: "invalid_request_error", message: "refused", ...error } } satisfies Refusal;
 }
 

@@ -4,13 +4,13 @@ import type { StripeAccount } from "./stripe-account.ts";
 import type { Call, Routes } from "./stripe-call.ts";
 import { disputeRoutes } from "./stripe-disputes.ts";
 import type { FormObject } from "./stripe-form.ts";
-import { expandIntent, list, ofIntent, withCharges, withFailures, withSource } from "./stripe-lists.ts";
+import { expandIntent, listPage, ofIntent, withCharges, withFailures, withSource } from "./stripe-lists.ts";
 import type { Json } from "./stripe-records.ts";
-import { isRefusal, type Reply, refusal, refuse } from "./stripe-refusals.ts";
+import { isRefusal, type Reply, refusalReply, refuseRequest } from "./stripe-refusals.ts";
 import { inVersion } from "./stripe-versions.ts";
 
 /** Does the work of a request. */
-export function serve(account: StripeAccount, method: string, path: string, params: FormObject): Reply {
+export function serveRoutes(account: StripeAccount, method: string, path: string, params: FormObject): Reply {
   for (const [pattern, handler] of Object.entries(routes)) {
     const match = new RegExp(`^${pattern.replace("{id}", "([\\w]+)")}$`).exec(`${method} ${path}`);
     if (!match) continue;
@@ -21,10 +21,10 @@ export function serve(account: StripeAccount, method: string, path: string, para
       throw error;
     }
   }
-  return refusal(404, "invalid_request_error", "resource_missing");
+  return refusalReply(404, "invalid_request_error", "resource_missing");
 }
 
-const missing = () => refuse(404, { code: "resource_missing" });
+const missing = () => refuseRequest(404, { code: "resource_missing" });
 const intentOf = ({ account, id }: Call) => account.intents.get(id) ?? missing();
 const sessionOf = ({ account, id }: Call) => account.sessions.get(id) ?? missing();
 
@@ -41,7 +41,7 @@ const routes: Routes = {
     settings: { dashboard: { display_name: "Lemon Books" } },
   }),
   "POST /v1/payment_intents": createIntent,
-  "GET /v1/payment_intents": ({ account, params }) => list(account, [...account.intents.values()], params),
+  "GET /v1/payment_intents": ({ account, params }) => listPage(account, [...account.intents.values()], params),
   "GET /v1/payment_intents/search": ({ account, params }) => {
     const value = /^metadata\['tollbooth_payment'\]:'(\w+)'$/.exec(String(params.query))?.[1];
     const data = [...account.intents.values()].filter(
@@ -54,37 +54,38 @@ const routes: Routes = {
     const intent = intentOf(call);
     const isPages = [...call.account.sessions.values()].some((session) => session.payment_intent === intent.id);
     const isOpen = ["requires_payment_method", "requires_action"].includes(intent.status) && !isPages;
-    if (!isOpen && intent.status !== "requires_capture") refuse(400, { code: "payment_intent_unexpected_state" });
+    if (!isOpen && intent.status !== "requires_capture")
+      refuseRequest(400, { code: "payment_intent_unexpected_state" });
     call.account.cancel(intent);
     return intent;
   },
   "POST /v1/payment_intents/{id}/capture": captureIntent,
   "GET /v1/charges": ({ account, params }) =>
-    list(account, withFailures(account, ofIntent([...account.charges.values()], params), params), params),
+    listPage(account, withFailures(account, ofIntent([...account.charges.values()], params), params), params),
   "POST /v1/refunds": createRefund,
   "GET /v1/refunds": ({ account, params }) =>
-    list(account, withCharges(account, ofIntent([...account.refunds.values()], params), params), params),
+    listPage(account, withCharges(account, ofIntent([...account.refunds.values()], params), params), params),
   "GET /v1/disputes": ({ account, params }) =>
-    list(account, withCharges(account, ofIntent([...account.disputes.values()], params), params), params),
+    listPage(account, withCharges(account, ofIntent([...account.disputes.values()], params), params), params),
   "POST /v1/checkout/sessions": createSession,
   "GET /v1/checkout/sessions": ({ account, params }) =>
-    list(account, ofIntent([...account.sessions.values()], params), params),
+    listPage(account, ofIntent([...account.sessions.values()], params), params),
   "GET /v1/events": ({ account, params }) => {
     const wanted = Object.values((params.types as FormObject | undefined) ?? {});
-    if (wanted.length > typesMax) refuse(400, { param: "types", message: "at most 20 types" });
+    if (wanted.length > typesMax) refuseRequest(400, { param: "types", message: "at most 20 types" });
     const events = account.events.filter(({ type }) => wanted.length === 0 || wanted.includes(type));
     const written = events.map((event) => inVersion(event, account.eventVersion));
-    return list(account, written, params);
+    return listPage(account, written, params);
   },
   "GET /v1/balance_transactions": ({ account, params }) => {
     const movements = account.movements.map((each) => withSource(account, each, params));
-    return list(account, movements, params);
+    return listPage(account, movements, params);
   },
   "GET /v1/checkout/sessions/{id}": sessionOf,
   "POST /v1/checkout/sessions/{id}/expire": (call) => {
     const session = sessionOf(call);
     if (session.status !== "open")
-      refuse(400, { message: "Only Checkout Sessions with a status of open can be expired" });
+      refuseRequest(400, { message: "Only Checkout Sessions with a status of open can be expired" });
     call.account.expirePage(call.id);
     return session;
   },
@@ -93,11 +94,11 @@ const routes: Routes = {
 function createIntent({ account, params }: Call): Json {
   const amount = Number(params.amount);
   if (account.refusedCurrencies.has(String(params.currency)))
-    refuse(400, { param: "currency", message: "Invalid currency" });
-  if (amount < smallest) refuse(400, { code: "amount_too_small", param: "amount" });
+    refuseRequest(400, { param: "currency", message: "Invalid currency" });
+  if (amount < smallest) refuseRequest(400, { code: "amount_too_small", param: "amount" });
   const token = params.payment_method;
   if (token !== undefined && account.methodOf(String(token)) === undefined) {
-    refuse(400, { code: "resource_missing", param: "payment_method" });
+    refuseRequest(400, { code: "resource_missing", param: "payment_method" });
   }
   const intent = account.createIntent({ ...params, currency: String(params.currency) });
   if (params.confirm !== "true") return intent;
@@ -105,32 +106,38 @@ function createIntent({ account, params }: Call): Json {
   account.pay(intent.id, needsBuyer ? "pm_card_chargeDeclined" : String(token));
   if (intent.status === "requires_payment_method") {
     const error = intent.last_payment_error as Json;
-    refuse(402, { type: "card_error", code: error.code, decline_code: error.decline_code, payment_intent: intent });
+    refuseRequest(402, {
+      type: "card_error",
+      code: error.code,
+      decline_code: error.decline_code,
+      payment_intent: intent,
+    });
   }
   return intent;
 }
 
 function captureIntent(call: Call): Json {
   const intent = intentOf(call);
-  if (intent.status !== "requires_capture") refuse(400, { code: "payment_intent_unexpected_state" });
+  if (intent.status !== "requires_capture") refuseRequest(400, { code: "payment_intent_unexpected_state" });
   const { amount_to_capture: requested = intent.amount } = call.params;
   const amount = Number(requested);
-  if (amount > intent.amount) refuse(400, { code: "amount_too_large", param: "amount_to_capture" });
+  if (amount > intent.amount) refuseRequest(400, { code: "amount_too_large", param: "amount_to_capture" });
   return call.account.capture(intent, amount);
 }
 
 function createRefund({ account, params }: Call): Json {
   const intent = account.intents.get(String(params.payment_intent)) ?? missing();
   const charge = account.charges.get(intent.latest_charge ?? "");
-  if (charge?.status !== "succeeded" || !charge.captured) refuse(400, { code: "payment_intent_unexpected_state" });
+  if (charge?.status !== "succeeded" || !charge.captured)
+    refuseRequest(400, { code: "payment_intent_unexpected_state" });
   const open = [...account.disputes.values()].some(
     (each) => each.charge === charge?.id && each.status === "needs_response",
   );
-  if (open) refuse(400, { code: "charge_disputed" });
+  if (open) refuseRequest(400, { code: "charge_disputed" });
   const left = (charge?.amount ?? 0) - (charge?.amount_refunded ?? 0);
-  if (left === 0) refuse(400, { code: "charge_already_refunded" });
+  if (left === 0) refuseRequest(400, { code: "charge_already_refunded" });
   const amount = Number(params.amount);
-  if (amount > left) refuse(400, { param: "amount", message: "greater than unrefunded amount on charge" });
+  if (amount > left) refuseRequest(400, { param: "amount", message: "greater than unrefunded amount on charge" });
   const { metadata = {}, reason = null } = params;
   return account.refund(intent, amount, { metadata, reason }, account.refundsPend ? "pending" : "succeeded");
 }

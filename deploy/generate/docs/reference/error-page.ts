@@ -1,7 +1,7 @@
 // Every error code with its status, message and meaning, and an anchor named after the code.
 
 import { errorTable } from "../../../../gateway/failures.ts";
-import { html, inlineCode, prose } from "../../../../gateway/html.ts";
+import { html, inlineCode, proseHtml } from "../../../../gateway/html.ts";
 import { errorsAddress } from "../contents.ts";
 import { headingLink } from "../markdown.ts";
 import type { SitePage } from "../page-frame.ts";
@@ -21,6 +21,6 @@ export function errorPage(): SitePage {
     name: "Errors",
     about: "Every error code: its status, its cause and what to do.",
     isReference: true,
-    body: html`${prose(introduction)}${rows}`,
+    body: html`${proseHtml(introduction)}${rows}`,
   };
 }

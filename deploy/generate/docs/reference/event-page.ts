@@ -1,5 +1,5 @@
 // Every delivered webhook event: when it is sent, and its body.
-import { html, prose } from "../../../../gateway/html.ts";
+import { html, proseHtml } from "../../../../gateway/html.ts";
 import { describedEvents } from "../../../../gateway/openapi/text.ts";
 import { codeBlock } from "../code-blocks.ts";
 import { eventsAddress } from "../contents.ts";
@@ -17,7 +17,7 @@ export function eventPage(highlight: Highlight): SitePage {
     const example = JSON.stringify(answerExample({}, schema), null, 2);
     return html`<section class="operation">
 ${headingLink(2, code, html`<code>${code}</code>`)}
-<div class="description">${prose(fires)}${fieldList({}, schema, false, () => undefined)}</div>
+<div class="description">${proseHtml(fires)}${fieldList({}, schema, false, () => undefined)}</div>
 <div class="shows">${codeBlock({ language: "json", code: example }, highlight, `${code}: body`)}</div>
 </section>`;
   });
@@ -27,7 +27,7 @@ ${headingLink(2, code, html`<code>${code}</code>`)}
     name: "Webhook events",
     about: "Every webhook event: when it is sent, and its body.",
     isReference: true,
-    body: html`${prose(introduction)}
+    body: html`${proseHtml(introduction)}
 <p>How to verify, when it is tried again, and how to receive events on your machine: <a href="/docs/webhooks">Webhooks</a>.</p>
 ${rows}`,
   };

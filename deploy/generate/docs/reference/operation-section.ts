@@ -1,7 +1,7 @@
 // An operation in the reference: inputs, responses and errors on the left, the call in each language with a response
 // and an error on the right.
 import { type Members, membersOf } from "#platform/values/unchecked.ts";
-import { type Html, html, prose } from "../../../../gateway/html.ts";
+import { type Html, html, proseHtml } from "../../../../gateway/html.ts";
 import { ownFormats } from "../../../../gateway/http/own-formats.ts";
 import type { ClientOperation } from "../../clients/model.ts";
 import { codeBlock, codeGroup } from "../code-blocks.ts";
@@ -33,7 +33,7 @@ ${headingLink(2, id, summary)}
 <div class="description">
 <p class="call"><b class="method ${method.toLowerCase()}">${method}</b> <code>${path}</code></p>
 ${access(operation)}
-${text === "" ? nothing : prose(text)}
+${text === "" ? nothing : proseHtml(text)}
 ${parameters(operation, "path", operation.pathParameters, reference)}
 ${parameters(operation, "query", operation.query, reference)}
 ${idempotency(operation)}

@@ -1,5 +1,5 @@
 // The start page of the reference: authentication, the form of requests, and how ambiguous JSON is read.
-import { type Html, html, inlineCode, prose } from "../../../../gateway/html.ts";
+import { type Html, html, inlineCode, proseHtml } from "../../../../gateway/html.ts";
 import { inputRules } from "../../../../gateway/input-rules.ts";
 import { introduction } from "../../../../gateway/openapi/text.ts";
 import { codeGroup } from "../code-blocks.ts";
@@ -32,10 +32,10 @@ export function overviewPage(highlight: Highlight): SitePage {
     name: "Overview",
     about: "Authentication, the form of requests, and how ambiguous JSON is read.",
     isReference: true,
-    body: html`${prose(introduction)}
+    body: html`${proseHtml(introduction)}
 <p>The same as a document for tools: <a href="/openapi.json">openapi.json</a>, <a href="/openapi.yaml">openapi.yaml</a> (OpenAPI 3.1).</p>
 ${headingLink(2, "authentication", "Authentication")}
-${prose(authentication)}
+${proseHtml(authentication)}
 ${codeGroup(samples, highlight, "The first call")}
 <p>The libraries for <a href="/docs/node">Node</a> and <a href="/docs/python">Python</a> come with the service: a method for each
 operation, safe repeats, pages, errors with classes, verified webhooks. Without one, plain HTTP is all that it takes.</p>
@@ -48,6 +48,6 @@ function inputs(): Html {
     (rule) => html`<tr><td>${rule.input}</td><td>${rule.status}</td><td>${inlineCode(rule.answer)}</td></tr>`,
   );
   return html`${headingLink(2, "input", "Input")}
-${prose("JSON leaves some cases open. The API reads them as follows.")}
+${proseHtml("JSON leaves some cases open. The API reads them as follows.")}
 ${wideTable(html`<th>Input</th><th>HTTP</th><th>How it is read</th>`, html`${rows}`)}`;
 }

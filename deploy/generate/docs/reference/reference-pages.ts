@@ -1,7 +1,7 @@
 // The pages of the API reference: an overview, a page per group of operations with its objects, the events, the errors.
 // Generated from the OpenAPI document of this source tree and the gateway's own tables.
 import { type Members, membersOf } from "#platform/values/unchecked.ts";
-import { type Html, html, prose } from "../../../../gateway/html.ts";
+import { type Html, html, proseHtml } from "../../../../gateway/html.ts";
 import { describedTags } from "../../../../gateway/openapi/text.ts";
 import { clientModel } from "../../clients/model.ts";
 import { codeBlock } from "../code-blocks.ts";
@@ -63,7 +63,7 @@ function groupPage(
     ({ id, method, path, summary }) =>
       html`<li><a href="#${id}">${summary}</a> <code><b class="method ${method.toLowerCase()}">${method}</b> ${path}</code></li>`,
   );
-  const body = html`${prose(description)}
+  const body = html`${proseHtml(description)}
 <ul class="operations">${list}</ul>
 ${own.map((operation) => operationSection(operation, reference))}
 ${objects.length === 0 ? html`` : headingLink(2, "objects", "Objects")}
@@ -77,7 +77,7 @@ function objectSection(name: string, { document, highlight, findAddress }: Refer
   const example = JSON.stringify(answerExample(document, reference), null, 2);
   return html`<section class="operation">
 ${headingLink(3, name, name)}
-<div class="description">${description === undefined ? html`` : prose(String(description))}
+<div class="description">${description === undefined ? html`` : proseHtml(String(description))}
 ${fieldList(document, reference, false, findAddress)}</div>
 <div class="shows">${codeBlock({ language: "json", code: example }, highlight, `${name}: example`)}</div>
 </section>`;

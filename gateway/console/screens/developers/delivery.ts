@@ -7,11 +7,11 @@ import { type Html, html } from "../../../html.ts";
 import { paramOf, queryOf } from "../../http/address.ts";
 import { merchantForm, merchantPage } from "../../routes.ts";
 import type { ConsoleContext, MerchantVisit, Page } from "../../session/visit.ts";
-import { fill, type Language, textsOf } from "../../texts/texts.ts";
+import { fillText, type Language, textsOf } from "../../texts/texts.ts";
 import { postForm } from "../../view/forms.ts";
-import { chip, codeBlock, renderCopyable } from "../../view/pieces.ts";
-import { facts, table } from "../../view/table.ts";
-import { count, moment, prettyJson } from "../../view/values.ts";
+import { codeBlock, renderCopyable, toneChip } from "../../view/pieces.ts";
+import { factList, htmlTable } from "../../view/table.ts";
+import { countText, dateTimeText, prettyJson } from "../../view/values.ts";
 import { answerOf, deliveryChip } from "./webhook.ts";
 import { endpointOf } from "./webhooks.ts";
 
@@ -58,30 +58,30 @@ function isAwaited(visit: MerchantVisit, { nextAttemptAt }: Delivery): boolean {
 
 function deliveryFacts(language: Language, delivery: Delivery, endpoint: Html): Html {
   const texts = textsOf(language).webhooks;
-  return facts([
+  return factList([
     [texts.status, deliveryChip(language, delivery)],
     [texts.endpoint, endpoint],
     [texts.answer, answerOf(delivery)],
-    [texts.next, moment(language, delivery.nextAttemptAt)],
-    [texts.queued, moment(language, delivery.createdAt)],
+    [texts.next, dateTimeText(language, delivery.nextAttemptAt)],
+    [texts.queued, dateTimeText(language, delivery.createdAt)],
     ["Service-Delivery", renderCopyable(language, delivery.id)],
   ]);
 }
 
 function attemptTable(language: Language, attempts: readonly Attempt[]): Html {
   const texts = textsOf(language).webhooks;
-  return table({
+  return htmlTable({
     caption: texts.attemptList,
     rows: attempts,
     empty: texts.noAttempt,
     columns: [
-      { heading: texts.at, cell: ({ startedAt }) => moment(language, startedAt) },
+      { heading: texts.at, cell: ({ startedAt }) => dateTimeText(language, startedAt) },
       { heading: texts.why, cell: ({ trigger }) => triggerText(language, trigger) },
       { heading: texts.answer, cell: (attempt) => attemptAnswer(language, attempt) },
       {
         heading: texts.took,
         cell: ({ durationMs, dnsMs, connectMs, tlsMs, firstByteMs }) =>
-          html`<span>${count(language, durationMs)} ms<br><span class="muted">${fill(texts.parts, { dns: dnsMs, connect: connectMs, tls: tlsMs, first: firstByteMs })}</span></span>`,
+          html`<span>${countText(language, durationMs)} ms<br><span class="muted">${fillText(texts.parts, { dns: dnsMs, connect: connectMs, tls: tlsMs, first: firstByteMs })}</span></span>`,
       },
     ],
   });
@@ -91,8 +91,8 @@ function attemptAnswer(language: Language, { statusCode, errorCode, responseSnip
   const texts = textsOf(language).webhooks;
   const status =
     statusCode === 0
-      ? chip(texts.noAnswer, "bad")
-      : chip(String(statusCode), statusCode >= 200 && statusCode < 300 ? "good" : "bad");
+      ? toneChip(texts.noAnswer, "bad")
+      : toneChip(String(statusCode), statusCode >= 200 && statusCode < 300 ? "good" : "bad");
   const snippet =
     responseSnippet === ""
       ? ""
@@ -115,13 +115,13 @@ async function runPage(context: ConsoleContext, visit: MerchantVisit): Promise<P
   const isRunning = run.status === "running";
   if (isRunning) visit.reply.header("refresh", refreshSeconds);
   const endpointPath = `${base}/webhooks/${endpoint.id}`;
-  const [queued, total] = [count(language, run.queued), count(language, run.total)];
+  const [queued, total] = [countText(language, run.queued), countText(language, run.total)];
   return {
     title: texts.runTitle,
     body: html`<h1>${texts.runTitle}</h1><p><a href="${endpointPath}">${endpoint.url}</a></p>
-<section class="panel"><p>${isRunning ? chip(texts.running, "wait") : chip(texts.finished, "good")}</p>
+<section class="panel"><p>${isRunning ? toneChip(texts.running, "wait") : toneChip(texts.finished, "good")}</p>
 <progress max="${String(run.total > 0n ? run.total : 1n)}" value="${String(isRunning ? run.queued : run.total > 0n ? run.total : 1n)}" aria-label="${texts.runTitle}"></progress>
-<p role="status">${fill(texts.runProgress, { queued, total })}</p>${isRunning ? html`<p class="muted">${texts.runNote}</p>` : ""}</section>
+<p role="status">${fillText(texts.runProgress, { queued, total })}</p>${isRunning ? html`<p class="muted">${texts.runNote}</p>` : ""}</section>
 <p><a class="button secondary" href="${endpointPath}?status=pending">${texts.deliveries}</a></p>`,
   };
 }

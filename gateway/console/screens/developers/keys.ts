@@ -8,13 +8,13 @@ import { paramOf, queryOf } from "../../http/address.ts";
 import { type Form, refusedFields, unlessRefused } from "../../http/form.ts";
 import { merchantForm, merchantPage } from "../../routes.ts";
 import type { Answer, ConsoleContext, MerchantVisit, Page } from "../../session/visit.ts";
-import { fill, type Language, textsOf } from "../../texts/texts.ts";
+import { fillText, type Language, textsOf } from "../../texts/texts.ts";
 import { problemSummary, selectField, textArea } from "../../view/fields.ts";
 import { postForm, questionPage } from "../../view/forms.ts";
-import { chip, pages, renderCopyable } from "../../view/pieces.ts";
-import { section } from "../../view/section.ts";
-import { facts, table } from "../../view/table.ts";
-import { count, moment, momentText } from "../../view/values.ts";
+import { cursorLinks, renderCopyable, toneChip } from "../../view/pieces.ts";
+import { loadSection } from "../../view/section.ts";
+import { factList, htmlTable } from "../../view/table.ts";
+import { countText, dateTimeText, momentText } from "../../view/values.ts";
 import { keyNeeds, linesOf, newKeyPage } from "./key-form.ts";
 
 const pageSize = 50;
@@ -30,12 +30,12 @@ async function keysPage({ peers }: ConsoleContext, visit: MerchantVisit): Promis
   const query = queryOf(visit);
   const afterId = query.get("after") ?? "";
   const load = () => peers.apiKeys.listApiKeys({ merchantId, environment, limit: pageSize, afterId });
-  const list = await section(language, texts.title, load, ({ apiKeys, total, offset }) => {
+  const list = await loadSection(language, texts.title, load, ({ apiKeys, total, offset }) => {
     const hasMore = Number(offset) + apiKeys.length < Number(total);
     const next = hasMore ? apiKeys.at(-1)?.id : "";
-    const all = fill(texts.total, { count: count(language, total) });
+    const all = fillText(texts.total, { count: countText(language, total) });
     return html`${keyTable(visit, apiKeys)}
-${pages(language, { path, query, next, total: all })}`;
+${cursorLinks(language, { path, query, next, total: all })}`;
   });
   const add = visit.may("keys.write") ? html`<p><a class="button" href="${path}/new">${texts.add}</a></p>` : "";
   return {
@@ -46,7 +46,7 @@ ${pages(language, { path, query, next, total: all })}`;
 
 function keyTable({ language, base }: MerchantVisit, keys: readonly ApiKey[]): Html {
   const texts = textsOf(language).keys;
-  return table({
+  return htmlTable({
     caption: texts.title,
     rows: keys,
     empty: texts.none,
@@ -58,17 +58,17 @@ function keyTable({ language, base }: MerchantVisit, keys: readonly ApiKey[]): H
       },
       { heading: texts.status, cell: ({ status }) => keyChip(language, status) },
       { heading: texts.scopes, cell: ({ scopes }) => scopeList(scopes) },
-      { heading: texts.lastUsed, cell: ({ lastUsedAt }) => moment(language, lastUsedAt) || texts.never },
-      { heading: texts.expires, cell: ({ expiresAt }) => moment(language, expiresAt) || texts.neverExpires },
-      { heading: texts.created, cell: ({ createdAt }) => moment(language, createdAt) },
+      { heading: texts.lastUsed, cell: ({ lastUsedAt }) => dateTimeText(language, lastUsedAt) || texts.never },
+      { heading: texts.expires, cell: ({ expiresAt }) => dateTimeText(language, expiresAt) || texts.neverExpires },
+      { heading: texts.created, cell: ({ createdAt }) => dateTimeText(language, createdAt) },
     ],
   });
 }
 
 function keyChip(language: Language, status: string): Html {
   const texts = textsOf(language).keys;
-  if (status === "active") return chip(texts.active, "good");
-  return chip(status === "expired" ? texts.expired : texts.revoked, "quiet");
+  if (status === "active") return toneChip(texts.active, "good");
+  return toneChip(status === "expired" ? texts.expired : texts.revoked, "quiet");
 }
 
 function scopeList(scopes: readonly string[]): Html {
@@ -114,14 +114,14 @@ async function keyPage(context: ConsoleContext, visit: MerchantVisit): Promise<P
   return {
     title: apiKey.name,
     body: html`<h1>${apiKey.name}</h1>
-${facts([
+${factList([
   [texts.key, html`<code>····${apiKey.suffix}</code>`],
   [texts.status, keyChip(language, apiKey.status)],
   [texts.scopes, scopeList(apiKey.scopes)],
   [texts.addresses, isLive ? apiKey.allowedIps.join(", ") || texts.everywhere : ""],
-  [texts.lastUsed, moment(language, apiKey.lastUsedAt) || texts.never],
-  [texts.expires, moment(language, apiKey.expiresAt) || texts.neverExpires],
-  [texts.created, moment(language, apiKey.createdAt)],
+  [texts.lastUsed, dateTimeText(language, apiKey.lastUsedAt) || texts.never],
+  [texts.expires, dateTimeText(language, apiKey.expiresAt) || texts.neverExpires],
+  [texts.created, dateTimeText(language, apiKey.createdAt)],
   ["Id", renderCopyable(language, apiKey.id)],
 ])}
 ${mayChange ? actions(visit, apiKey, isLive) : ""}
@@ -134,16 +134,16 @@ function actions({ language, base }: MerchantVisit, { id, name }: ApiKey, isLive
   const texts = textsOf(language).keys;
   const keyPath = `${base}/keys/${id}`;
   const limitLink = isLive ? html`<a class="button secondary" href="${keyPath}/addresses">${texts.limit}</a>` : "";
-  return html`<div class="actions" role="group" aria-label="${fill(texts.actions, { name })}"><a class="button" href="${keyPath}/roll">${texts.roll}</a>${limitLink}<a class="button danger" href="${keyPath}/revoke">${texts.revoke}</a></div>`;
+  return html`<div class="actions" role="group" aria-label="${fillText(texts.actions, { name })}"><a class="button" href="${keyPath}/roll">${texts.roll}</a>${limitLink}<a class="button danger" href="${keyPath}/revoke">${texts.revoke}</a></div>`;
 }
 
 function networkTable({ language }: MerchantVisit, networks: readonly KeyNetwork[]): Html {
   const texts = textsOf(language).keys;
   const columns = [
     { heading: texts.network, cell: ({ network }: KeyNetwork) => html`<code>${network}</code>` },
-    { heading: texts.firstSeen, cell: ({ firstSeenAt }: KeyNetwork) => moment(language, firstSeenAt) },
+    { heading: texts.firstSeen, cell: ({ firstSeenAt }: KeyNetwork) => dateTimeText(language, firstSeenAt) },
   ];
-  return html`<h2>${texts.networks}</h2>${table({ caption: texts.networks, rows: networks, empty: texts.noNetwork, columns })}`;
+  return html`<h2>${texts.networks}</h2>${htmlTable({ caption: texts.networks, rows: networks, empty: texts.noNetwork, columns })}`;
 }
 
 async function rollPage(context: ConsoleContext, visit: MerchantVisit, tooMany = false): Promise<Page> {
@@ -176,7 +176,9 @@ async function roll(context: ConsoleContext, visit: MerchantVisit, form: Form): 
   // The key's own expiry may come before the end of the overlap.
   const { apiKey: old } = await keyOf(context, visit);
   const until = old.status === "active" ? old.expiresAt : undefined;
-  const note = until ? fill(texts.rolledText, { until: momentText(language, timestampDate(until)) }) : texts.rolledNow;
+  const note = until
+    ? fillText(texts.rolledText, { until: momentText(language, timestampDate(until)) })
+    : texts.rolledNow;
   return newKeyPage(visit, rolled.secret, "rolledTitle", note, context.config.API_ORIGIN);
 }
 

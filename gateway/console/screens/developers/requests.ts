@@ -11,10 +11,10 @@ import { merchantPage } from "../../routes.ts";
 import type { Answer, ConsoleContext, MerchantVisit, Page } from "../../session/visit.ts";
 import { type Language, textsOf } from "../../texts/texts.ts";
 import { filterForm, filterInput, filterSelect, searchInput } from "../../view/filter-form.ts";
-import { chip, codeBlock, filterChips, pages, renderCopyable } from "../../view/pieces.ts";
-import { section } from "../../view/section.ts";
-import { facts, table } from "../../view/table.ts";
-import { count, dayShown, moment, prettyJson } from "../../view/values.ts";
+import { codeBlock, cursorLinks, filterChips, renderCopyable, toneChip } from "../../view/pieces.ts";
+import { loadSection } from "../../view/section.ts";
+import { factList, htmlTable } from "../../view/table.ts";
+import { countText, dateTimeText, dayShown, prettyJson } from "../../view/values.ts";
 import { answerOf, deliveryChip } from "./webhook.ts";
 
 const pageSize = 50;
@@ -53,9 +53,9 @@ async function requestsPage(context: ConsoleContext, visit: MerchantVisit): Prom
     { name: "from", label: texts.from, value: dayShown(language, value("from")) },
     { name: "to", label: texts.to, value: dayShown(language, value("to")) },
   ];
-  const list = await section(language, texts.requests, load, ({ requests, nextPageToken }) => {
+  const list = await loadSection(language, texts.requests, load, ({ requests, nextPageToken }) => {
     return html`${requestTable(visit, requests, keys, isFiltered ? texts.noneFound : texts.noRequest)}
-${pages(language, { path, query, next: nextPageToken, total: requests.length })}`;
+${cursorLinks(language, { path, query, next: nextPageToken, total: requests.length })}`;
   });
   return {
     title: texts.requests,
@@ -100,7 +100,7 @@ function requestTable(
   empty: string,
 ): Html {
   const texts = textsOf(language).logs;
-  return table({
+  return htmlTable({
     caption: texts.requests,
     rows: requests,
     empty,
@@ -113,18 +113,18 @@ function requestTable(
       { heading: texts.status, cell: (request) => statusOf(request) },
       { heading: texts.key, cell: ({ apiKeyId }) => nameOf(keys, apiKeyId) },
       { heading: texts.took, isNumber: true, cell: (request) => tookOf(language, request) },
-      { heading: texts.at, cell: ({ at }) => moment(language, at) },
+      { heading: texts.at, cell: ({ at }) => dateTimeText(language, at) },
     ],
   });
 }
 
 function statusOf({ status, errorCode }: ApiRequest): Html {
   const tone = status < 400 ? "good" : status < 500 ? "wait" : "bad";
-  return html`${chip(String(status), tone)} ${errorCode === "" ? "" : html`<code>${errorCode}</code>`}`;
+  return html`${toneChip(String(status), tone)} ${errorCode === "" ? "" : html`<code>${errorCode}</code>`}`;
 }
 
 function tookOf(language: Language, { durationMs }: ApiRequest): string {
-  return `${count(language, Math.round(durationMs))} ms`;
+  return `${countText(language, Math.round(durationMs))} ms`;
 }
 
 async function requestPage(context: ConsoleContext, visit: MerchantVisit): Promise<Page> {
@@ -140,10 +140,10 @@ async function requestPage(context: ConsoleContext, visit: MerchantVisit): Promi
   return {
     title: `${request.method} ${request.path}`,
     body: html`<h1><code>${request.method} ${request.path}</code></h1>
-${facts([
+${factList([
   [texts.status, statusOf(request)],
   [texts.byId, renderCopyable(language, request.requestId)],
-  [texts.at, moment(language, request.at)],
+  [texts.at, dateTimeText(language, request.at)],
   [texts.took, tookOf(language, request)],
   [texts.key, key],
   [
@@ -180,11 +180,11 @@ async function eventsPage(context: ConsoleContext, visit: MerchantVisit): Promis
   const names = ["type", "payment", "from", "to"] as const;
   const isFiltered = names.some((name) => value(name) !== "");
   const shown = names.map((name) => ({ name, label: texts[name], value: value(name) }));
-  const list = await section(language, texts.events, load, ({ events, nextPageToken }) => {
+  const list = await loadSection(language, texts.events, load, ({ events, nextPageToken }) => {
     return html`${eventTable(visit, events, isFiltered ? texts.noneFound : texts.noEvent)}
-${pages(language, { path, query, next: nextPageToken, total: events.length })}`;
+${cursorLinks(language, { path, query, next: nextPageToken, total: events.length })}`;
   });
-  const types = await section(
+  const types = await loadSection(
     language,
     texts.filters,
     () => context.peers.webhooks.listEventTypes({}),
@@ -214,14 +214,14 @@ ${pages(language, { path, query, next: nextPageToken, total: events.length })}`;
 function eventTable(visit: MerchantVisit, events: readonly AnnouncedEvent[], empty: string): Html {
   const { language, base } = visit;
   const texts = textsOf(language).logs;
-  return table({
+  return htmlTable({
     caption: texts.events,
     rows: events,
     empty,
     columns: [
       { heading: texts.event, cell: ({ id, type }) => html`<a href="${base}/events/${id}">${type}</a>` },
       { heading: texts.payment, cell: ({ paymentId }) => paymentLink(visit, paymentId) },
-      { heading: texts.at, cell: ({ createdAt }) => moment(language, createdAt) },
+      { heading: texts.at, cell: ({ createdAt }) => dateTimeText(language, createdAt) },
     ],
   });
 }
@@ -243,8 +243,8 @@ async function eventPage(context: ConsoleContext, visit: MerchantVisit): Promise
   return {
     title: event.type,
     body: html`<h1>${event.type}</h1>
-${facts([
-  [texts.at, moment(language, event.createdAt)],
+${factList([
+  [texts.at, dateTimeText(language, event.createdAt)],
   [texts.payment, paymentLink(visit, event.paymentId)],
   ["Id", renderCopyable(language, event.id)],
 ])}
@@ -267,7 +267,7 @@ function deliveryTable(
       ? html`<a href="${base}/webhooks/${endpointId}/deliveries/${delivery.id}">${endpoint.url}</a>`
       : endpoint.url;
   };
-  return table({
+  return htmlTable({
     caption: texts.deliveries,
     rows,
     empty: texts.noDelivery,

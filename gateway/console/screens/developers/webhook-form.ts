@@ -12,7 +12,7 @@ import { type Form, isLine, problemsOf, refusedFields } from "../../http/form.ts
 import { merchantForm, merchantPage } from "../../routes.ts";
 import type { Answer, ConsoleContext, MerchantVisit, Page } from "../../session/visit.ts";
 import { type Language, textsOf } from "../../texts/texts.ts";
-import { choiceField, hidden, problemOf, problemSummary, textFields } from "../../view/fields.ts";
+import { choiceField, hiddenField, problemOf, problemSummary, textFields } from "../../view/fields.ts";
 import { postForm, questionPage } from "../../view/forms.ts";
 import { codeBlock, secretOnce } from "../../view/pieces.ts";
 import { endpointOf } from "./webhooks.ts";
@@ -123,7 +123,7 @@ async function formPage({ peers }: ConsoleContext, visit: MerchantVisit, shown: 
   const form = postForm(visit, {
     action: isNew ? `${base}/webhooks` : `${base}/webhooks/${endpointId}/edit`,
     fields: [
-      ...(isNew ? [hidden("key", key || randomUUID())] : []),
+      ...(isNew ? [hiddenField("key", key || randomUUID())] : []),
       field("url", texts.url, { hint: texts.urlHint, type: "url", inputmode: "url", maxlength: 2_048, required: true }),
       field("description", texts.description, { hint: texts.descriptionHint, maxlength: descriptionMax }),
       events,

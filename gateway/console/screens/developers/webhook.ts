@@ -6,13 +6,13 @@ import { paramOf, queryOf } from "../../http/address.ts";
 import { merchantForm, merchantPage } from "../../routes.ts";
 import type { ConsoleContext, MerchantVisit, Page } from "../../session/visit.ts";
 import { type Language, textsOf } from "../../texts/texts.ts";
-import { hidden, selectField } from "../../view/fields.ts";
+import { hiddenField, selectField } from "../../view/fields.ts";
 import { filterForm, filterSelect } from "../../view/filter-form.ts";
 import { postForm, questionPage } from "../../view/forms.ts";
-import { chip, filterChips, pages, renderCopyable } from "../../view/pieces.ts";
-import { section } from "../../view/section.ts";
-import { facts, table } from "../../view/table.ts";
-import { count, moment } from "../../view/values.ts";
+import { cursorLinks, filterChips, renderCopyable, toneChip } from "../../view/pieces.ts";
+import { loadSection } from "../../view/section.ts";
+import { factList, htmlTable } from "../../view/table.ts";
+import { countText, dateTimeText } from "../../view/values.ts";
 import { verifyingCode } from "./webhook-form.ts";
 import { endpointHealth, endpointOf, healthChip, statusChip } from "./webhooks.ts";
 
@@ -67,14 +67,14 @@ async function endpointPage(context: ConsoleContext, visit: MerchantVisit): Prom
   return {
     title: endpoint.url,
     body: html`<h1>${endpoint.url}</h1>
-${facts([
+${factList([
   [texts.status, statusChip(language, endpoint.status)],
   [texts.description, endpoint.description],
   [texts.events, html`${endpoint.eventTypes.map((code) => html`<code>${code}</code>`)}`],
   ["Id", renderCopyable(language, endpoint.id)],
-  [texts.created, moment(language, endpoint.createdAt)],
+  [texts.created, dateTimeText(language, endpoint.createdAt)],
 ])}
-${await section(language, texts.health, health, (found) => healthFacts(visit, endpoint, found))}
+${await loadSection(language, texts.health, health, (found) => healthFacts(visit, endpoint, found))}
 ${visit.may("webhooks.write") ? actions(visit, endpoint) : ""}
 ${await deliveryList(context, visit, endpoint)}
 ${verifyingCode(language)}`,
@@ -83,12 +83,12 @@ ${verifyingCode(language)}`,
 
 function healthFacts({ language }: MerchantVisit, endpoint: Endpoint, health: GetEndpointHealthResponse): Html {
   const texts = textsOf(language).webhooks;
-  return html`<section class="panel"><h2>${texts.health}</h2>${facts([
+  return html`<section class="panel"><h2>${texts.health}</h2>${factList([
     [texts.status, healthChip(language, endpoint, health)],
-    [texts.delivered, count(language, health.delivered)],
-    [texts.failed, count(language, health.failed)],
-    [texts.pending, count(language, health.pending)],
-    [texts.oldest, moment(language, health.oldestPendingAt)],
+    [texts.delivered, countText(language, health.delivered)],
+    [texts.failed, countText(language, health.failed)],
+    [texts.pending, countText(language, health.pending)],
+    [texts.oldest, dateTimeText(language, health.oldestPendingAt)],
   ])}</section>`;
 }
 
@@ -100,7 +100,7 @@ function actions(visit: MerchantVisit, { id, status }: Endpoint): Html {
   const choices = (["hour", "day", "threeDays", "month"] as const).map((value) => ({ value, label: texts[value] }));
   const inline = { tone: "secondary", layout: "inline" } as const;
   const toggle = postForm(visit, {
-    ...{ action: `${endpointPath}/status`, fields: [hidden("status", isActive ? "disabled" : "active")] },
+    ...{ action: `${endpointPath}/status`, fields: [hiddenField("status", isActive ? "disabled" : "active")] },
     ...{ button: isActive ? texts.disable : texts.enable, ...inline },
   });
   const test = postForm(visit, { action: `${endpointPath}/test`, button: texts.test, ...inline });
@@ -146,9 +146,9 @@ async function deliveryList(context: ConsoleContext, visit: MerchantVisit, endpo
     { name: "status", label: texts.status, value: status === "" ? "" : texts[status] },
     { name: "event", label: texts.event, value: eventType },
   ];
-  const found = await section(language, texts.deliveries, load, ({ deliveries, nextPageToken }) => {
+  const found = await loadSection(language, texts.deliveries, load, ({ deliveries, nextPageToken }) => {
     return html`${deliveryTable(language, path, deliveries, isFiltered ? texts.noneFound : texts.noDelivery)}
-${pages(language, { path, query, next: nextPageToken, total: deliveries.length })}`;
+${cursorLinks(language, { path, query, next: nextPageToken, total: deliveries.length })}`;
   });
   return html`<h2>${texts.deliveries}</h2>${filters(language, path, endpoint, status, eventType)}
 ${filterChips(language, path, query, shown)}${found}`;
@@ -167,7 +167,7 @@ function filters(language: Language, path: string, { eventTypes }: Endpoint, sta
 
 function deliveryTable(language: Language, path: string, deliveries: readonly Delivery[], empty: string): Html {
   const texts = textsOf(language).webhooks;
-  return table({
+  return htmlTable({
     caption: texts.deliveries,
     rows: deliveries,
     empty,
@@ -176,16 +176,16 @@ function deliveryTable(language: Language, path: string, deliveries: readonly De
       { heading: texts.status, cell: (delivery) => deliveryChip(language, delivery) },
       { heading: texts.attempts, isNumber: true, cell: ({ attempts }) => String(attempts) },
       { heading: texts.answer, cell: answerOf },
-      { heading: texts.next, cell: ({ nextAttemptAt }) => moment(language, nextAttemptAt) },
-      { heading: texts.queued, cell: ({ createdAt }) => moment(language, createdAt) },
+      { heading: texts.next, cell: ({ nextAttemptAt }) => dateTimeText(language, nextAttemptAt) },
+      { heading: texts.queued, cell: ({ createdAt }) => dateTimeText(language, createdAt) },
     ],
   });
 }
 
 export function deliveryChip(language: Language, { delivered, failed }: Delivery): Html {
   const texts = textsOf(language).webhooks;
-  if (delivered) return chip(texts.delivered, "good");
-  return failed ? chip(texts.failed, "bad") : chip(texts.pending, "wait");
+  if (delivered) return toneChip(texts.delivered, "good");
+  return failed ? toneChip(texts.failed, "bad") : toneChip(texts.pending, "wait");
 }
 
 /** The last error, which holds the status if there was one, or else the status. */

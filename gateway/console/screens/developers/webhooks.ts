@@ -6,10 +6,10 @@ import { paramOf } from "../../http/address.ts";
 import { merchantPage } from "../../routes.ts";
 import type { ConsoleContext, MerchantVisit, Page } from "../../session/visit.ts";
 import { type Language, textsOf } from "../../texts/texts.ts";
-import { chip } from "../../view/pieces.ts";
-import { section } from "../../view/section.ts";
-import { table } from "../../view/table.ts";
-import { moment } from "../../view/values.ts";
+import { toneChip } from "../../view/pieces.ts";
+import { loadSection } from "../../view/section.ts";
+import { htmlTable } from "../../view/table.ts";
+import { dateTimeText } from "../../view/values.ts";
 
 const daySeconds = 86_400;
 
@@ -31,7 +31,7 @@ async function webhooksPage(context: ConsoleContext, visit: MerchantVisit): Prom
   return {
     title: texts.title,
     body: html`<h1>${texts.title}</h1><p class="muted">${texts.about}</p>${add}
-${await section(
+${await loadSection(
   language,
   texts.title,
   () => endpointsWithHealth(context, visit),
@@ -70,7 +70,7 @@ export async function endpointHealth(
 
 function endpointTable({ language, base }: MerchantVisit, endpoints: readonly EndpointWithHealth[]): Html {
   const texts = textsOf(language).webhooks;
-  return table({
+  return htmlTable({
     caption: texts.title,
     rows: endpoints,
     empty: texts.none,
@@ -83,14 +83,14 @@ function endpointTable({ language, base }: MerchantVisit, endpoints: readonly En
       { heading: texts.status, cell: ({ endpoint }) => statusChip(language, endpoint.status) },
       { heading: texts.health, cell: ({ endpoint, health }) => healthChip(language, endpoint, health) },
       { heading: texts.events, cell: ({ endpoint }) => String(endpoint.eventTypes.length) },
-      { heading: texts.created, cell: ({ endpoint }) => moment(language, endpoint.createdAt) },
+      { heading: texts.created, cell: ({ endpoint }) => dateTimeText(language, endpoint.createdAt) },
     ],
   });
 }
 
 export function statusChip(language: Language, status: string): Html {
   const texts = textsOf(language).webhooks;
-  return status === "active" ? chip(texts.active, "good") : chip(texts.disabled, "quiet");
+  return status === "active" ? toneChip(texts.active, "good") : toneChip(texts.disabled, "quiet");
 }
 
 /** A delivery failed for good, or nothing arrives. */
@@ -101,8 +101,8 @@ export function isFailing({ failed, delivered, failedAttempts }: GetEndpointHeal
 export function healthChip(language: Language, { status }: Endpoint, health: GetEndpointHealthResponse): Html {
   const texts = textsOf(language).webhooks;
   const { delivered, failedAttempts } = health;
-  if (isFailing(health)) return chip(texts.failing, "bad");
-  if (failedAttempts > 0n) return chip(texts.someFailing, "wait");
-  if (delivered > 0n) return chip(texts.healthy, "good");
-  return chip(status === "active" ? texts.quiet : texts.disabled, "quiet");
+  if (isFailing(health)) return toneChip(texts.failing, "bad");
+  if (failedAttempts > 0n) return toneChip(texts.someFailing, "wait");
+  if (delivered > 0n) return toneChip(texts.healthy, "good");
+  return toneChip(status === "active" ? texts.quiet : texts.disabled, "quiet");
 }

@@ -6,13 +6,13 @@ import { formFields, unlessRefused } from "../../http/form.ts";
 import { personForm, personPage } from "../../routes.ts";
 import type { Answer, ConsoleContext, Page, PersonVisit } from "../../session/visit.ts";
 import { textsOf } from "../../texts/texts.ts";
-import { codeField, hidden, renderAlert, selectField, textField } from "../../view/fields.ts";
+import { codeField, hiddenField, renderAlert, selectField, textField } from "../../view/fields.ts";
 import { cardPage, postForm } from "../../view/forms.ts";
 import { passkeyForm, providerLink } from "../../view/passkey-form.ts";
 import { qrCode, renderCopyable } from "../../view/pieces.ts";
-import { section } from "../../view/section.ts";
-import { table } from "../../view/table.ts";
-import { moment } from "../../view/values.ts";
+import { loadSection } from "../../view/section.ts";
+import { htmlTable } from "../../view/table.ts";
+import { dateTimeText } from "../../view/values.ts";
 import { startSession } from "./sign-in.ts";
 
 const needsProof = { proof: () => true };
@@ -62,7 +62,7 @@ ${postForm(visit, {
   ],
   button: texts.save,
 })}
-${await section(visit.language, texts.methods, access, (found) => html`${renderSignInMethods(visit, found)}${openSessions(visit, found)}`)}</div>`,
+${await loadSection(visit.language, texts.methods, access, (found) => html`${renderSignInMethods(visit, found)}${openSessions(visit, found)}`)}</div>`,
   };
 }
 
@@ -77,18 +77,18 @@ function renderSignInMethods(visit: PersonVisit, { passkeys, authenticatorSince 
   ];
   const remove = (id: string, label: string) =>
     postForm(visit, {
-      ...{ action: "/account/ways/remove", fields: [hidden("passkey_id", id)], button: texts.remove, label },
+      ...{ action: "/account/ways/remove", fields: [hiddenField("passkey_id", id)], button: texts.remove, label },
       ...{ tone: "secondary", layout: "row" },
     });
   return html`<h2>${texts.methods}</h2>
-${table({
+${htmlTable({
   caption: texts.methods,
   rows: methods,
   empty: "",
   columns: [
     { heading: texts.method, cell: ({ name }) => name },
-    { heading: texts.added, cell: ({ createdAt }) => moment(visit.language, createdAt) },
-    { heading: texts.lastUsed, cell: ({ lastUsedAt }) => moment(visit.language, lastUsedAt) },
+    { heading: texts.added, cell: ({ createdAt }) => dateTimeText(visit.language, createdAt) },
+    { heading: texts.lastUsed, cell: ({ lastUsedAt }) => dateTimeText(visit.language, lastUsedAt) },
     { heading: "", cell: ({ id, name }) => (isOnly ? "" : remove(id, `${texts.remove} ${name}`)) },
   ],
 })}
@@ -99,11 +99,11 @@ function openSessions(visit: PersonVisit, { sessions }: GetOwnAccessResponse): H
   const texts = textsOf(visit.language).account;
   const end = (id: string, button: string) =>
     postForm(visit, {
-      ...{ action: "/account/sessions/end", fields: [hidden("session_id", id)], button },
+      ...{ action: "/account/sessions/end", fields: [hiddenField("session_id", id)], button },
       ...{ tone: "secondary", layout: "row" },
     });
   return html`<h2>${texts.sessions}</h2>
-${table({
+${htmlTable({
   caption: texts.sessions,
   rows: sessions,
   empty: "",
@@ -113,8 +113,8 @@ ${table({
       cell: ({ browser }) =>
         html`<span>${browserName(browser?.agent ?? "") || texts.unknown}<br><span class="muted">${browser?.address ?? ""}</span></span>`,
     },
-    { heading: texts.signedIn, cell: ({ createdAt }) => moment(visit.language, createdAt) },
-    { heading: texts.lastUsed, cell: ({ lastUsedAt }) => moment(visit.language, lastUsedAt) },
+    { heading: texts.signedIn, cell: ({ createdAt }) => dateTimeText(visit.language, createdAt) },
+    { heading: texts.lastUsed, cell: ({ lastUsedAt }) => dateTimeText(visit.language, lastUsedAt) },
     { heading: "", cell: ({ id, isOwn }) => (isOwn ? texts.thisSession : end(id, texts.end)) },
   ],
 })}
@@ -166,18 +166,18 @@ async function choicePage(context: ConsoleContext, visit: PersonVisit, problem =
   const texts = textsOf(visit.language).entry;
   const mayBegin = visit.session.needsWayIn || visit.session.provedUntil !== undefined;
   if (!mayBegin) {
-    const begin = { action: "/way-in", fields: [hidden("step", "choose")], button: texts.setUpPasskey };
+    const begin = { action: "/way-in", fields: [hiddenField("step", "choose")], button: texts.setUpPasskey };
     return cardPage(texts.methodTitle, html`<p>${texts.passkeyText}</p>${postForm(visit, begin)}`);
   }
   const ofProvider = textsOf(visit.language).provider;
   const optionsSource = await context.peers.signIn.beginPasskey({ sessionSecret: visit.secret });
-  const token = hidden(formFields.token, visit.token);
+  const token = hiddenField(formFields.token, visit.token);
   const body = html`<p>${texts.passkeyText}</p>
 ${renderAlert(problem)}
 ${passkeyForm({ action: "/way-in/passkey", kind: "create", optionsSource, names: fields, fields: [token], label: texts.setUpPasskey })}
 ${context.provider ? html`<p>${providerLink(ofProvider.useAccount, { purpose: "sign-in", to: "/" })}</p><p class="muted">${ofProvider.useAccountText}</p>` : ""}
 <details class="more"><summary>${texts.noPasskey}</summary><p>${texts.noPasskeyText}</p>
-${postForm(visit, { action: "/way-in/authenticator", fields: [hidden("step", "authenticator")], button: texts.setUpAuthenticator, tone: "secondary" })}</details>`;
+${postForm(visit, { action: "/way-in/authenticator", fields: [hiddenField("step", "authenticator")], button: texts.setUpAuthenticator, tone: "secondary" })}</details>`;
   return cardPage(texts.methodTitle, body, problem === "" ? 200 : 422);
 }
 

@@ -14,7 +14,7 @@ import { personVisit } from "../../session/admit.ts";
 import { resumePage, type UnsentForm, unsentFields, unsentIn } from "../../session/resume.ts";
 import type { Answer, ConsoleContext, Page, Visit } from "../../session/visit.ts";
 import { textsOf } from "../../texts/texts.ts";
-import { codeField, hidden, renderAlert, textField } from "../../view/fields.ts";
+import { codeField, hiddenField, renderAlert, textField } from "../../view/fields.ts";
 import { cardPage } from "../../view/forms.ts";
 import { passkeyForm, providerLink } from "../../view/passkey-form.ts";
 
@@ -64,7 +64,7 @@ interface SignInOptions {
 export function signInPage(context: ConsoleContext, visit: Visit, pageOptions: SignInOptions): Page {
   const texts = textsOf(visit.language).entry;
   const optionsSource = { optionsPath, failed: texts.signInFailed };
-  const carried = [hidden("to", pageOptions.to ?? "/"), ...unsentFields(pageOptions.unsent)];
+  const carried = [hiddenField("to", pageOptions.to ?? "/"), ...unsentFields(pageOptions.unsent)];
   const title = pageOptions.unsent ? texts.endedTitle : texts.signInTitle;
   const body = html`<p>${pageOptions.unsent ? texts.endedText : texts.signInText}</p>
 ${renderAlert(pageOptions.problem ? texts[pageOptions.problem] : "")}

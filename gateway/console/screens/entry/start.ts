@@ -9,11 +9,11 @@ import { unlessRefused } from "../../http/form.ts";
 import { openForm, openPage, personPage } from "../../routes.ts";
 import type { ConsoleContext, Page, PersonVisit, Visit } from "../../session/visit.ts";
 import { translateCode } from "../../texts/labels.ts";
-import { fill, textsOf } from "../../texts/texts.ts";
+import { fillText, textsOf } from "../../texts/texts.ts";
 import { renderAlert, textField } from "../../view/fields.ts";
 import { cardPage } from "../../view/forms.ts";
-import { facts } from "../../view/table.ts";
-import { day } from "../../view/values.ts";
+import { factList } from "../../view/table.ts";
+import { dayText } from "../../view/values.ts";
 import { browserOf, startSession } from "./sign-in.ts";
 
 export function startRoutes(context: ConsoleContext): void {
@@ -57,7 +57,7 @@ export function unsubscribeRoutes(context: ConsoleContext): void {
     const texts = textsOf(visit.language).entry;
     const ended = context.peers.people.endNotification({ token: paramOf(visit, "token") });
     const found = await unlessRefused(ended, "NOT_FOUND", "INVALID_BODY");
-    const text = found ? fill(texts.unsubscribed, { merchant: found.merchantName }) : texts.unsubscribeUnknown;
+    const text = found ? fillText(texts.unsubscribed, { merchant: found.merchantName }) : texts.unsubscribeUnknown;
     return cardPage(texts.unsubscribeTitle, html`<p role="status">${text}</p>`, found ? 200 : 404);
   };
   openForm(context, path, end, true);
@@ -102,11 +102,11 @@ async function invitationPage(context: ConsoleContext, visit: Visit, tried: Acce
   const invitation = await unlessRefused(found, "NOT_FOUND", "INVALID_BODY");
   if (!invitation) return expiredPage(visit);
   const isSignedIn = context.cookies.read(visit.request, "session") !== "";
-  const body = html`<p>${fill(texts.invitationTo, { inviter: invitation.inviterName, place: invitation.merchantName || texts.installation })}</p>
-${facts([
+  const body = html`<p>${fillText(texts.invitationTo, { inviter: invitation.inviterName, place: invitation.merchantName || texts.installation })}</p>
+${factList([
   [texts.invitationFor, invitation.email],
   [texts.invitationRole, translateCode(visit.language, "roles", invitation.role)],
-  [texts.invitationUntil, day(visit.language, invitation.expiresAt)],
+  [texts.invitationUntil, dayText(visit.language, invitation.expiresAt)],
 ])}
 ${renderAlert(tried.problem === "invitationOther" ? texts.invitationOther : "")}
 ${invitation.isKnown && !isSignedIn ? signInFirst(visit) : acceptForm(visit, invitation, tried)}`;

@@ -8,12 +8,12 @@ import { dayStart, nextDayStart } from "../../http/day.ts";
 import { merchantPage } from "../../routes.ts";
 import type { ConsoleContext, MerchantVisit, Page, PersonVisit } from "../../session/visit.ts";
 import { codesOf, translateCode } from "../../texts/labels.ts";
-import { fill, textsOf } from "../../texts/texts.ts";
+import { fillText, textsOf } from "../../texts/texts.ts";
 import { filterForm, filterInput, filterSelect } from "../../view/filter-form.ts";
-import { filterChips, pages, withFilter } from "../../view/pieces.ts";
-import { section } from "../../view/section.ts";
-import { facts, table } from "../../view/table.ts";
-import { dayShown, moment } from "../../view/values.ts";
+import { cursorLinks, filterChips, withFilter } from "../../view/pieces.ts";
+import { loadSection } from "../../view/section.ts";
+import { factList, htmlTable } from "../../view/table.ts";
+import { dateTimeText, dayShown } from "../../view/values.ts";
 
 const pageSize = 50;
 
@@ -40,7 +40,7 @@ async function auditPage(context: ConsoleContext, visit: MerchantVisit): Promise
       pageSize,
       pageToken: value("after"),
     });
-  const found = await section(
+  const found = await loadSection(
     language,
     texts.title,
     () => withNames(context, visit, load),
@@ -55,7 +55,7 @@ async function auditPage(context: ConsoleContext, visit: MerchantVisit): Promise
       ];
       return html`${filterChips(language, path, query, shown)}
 ${entryTable(visit, entries, names, isFiltered ? texts.noneFound : texts.none)}
-${pages(language, { path, query, next, total: entries.length })}`;
+${cursorLinks(language, { path, query, next, total: entries.length })}`;
     },
   );
   return {
@@ -95,12 +95,12 @@ function filters({ language }: MerchantVisit, path: string, value: (name: string
 function entryTable(visit: MerchantVisit, entries: readonly AuditEntry[], names: Names, empty: string): Html {
   const { language, base } = visit;
   const texts = textsOf(language).audit;
-  return table({
+  return htmlTable({
     caption: texts.title,
     rows: entries,
     empty,
     columns: [
-      { heading: texts.at, cell: ({ occurredAt }) => moment(language, occurredAt) },
+      { heading: texts.at, cell: ({ occurredAt }) => dateTimeText(language, occurredAt) },
       {
         heading: texts.who,
         cell: ({ actor }) =>
@@ -123,7 +123,7 @@ function actorText({ language }: MerchantVisit, { people, keys }: Names, actor: 
   if (actor === "operator") return texts.operator;
   if (actor === "reader") return texts.reader;
   if (isId("person", actor)) return people.get(actor) ?? texts.formerMember;
-  return isId("apiKey", actor) ? fill(texts.key, { name: keys.get(actor) ?? actor }) : actor;
+  return isId("apiKey", actor) ? fillText(texts.key, { name: keys.get(actor) ?? actor }) : actor;
 }
 
 function detailsOf(visit: MerchantVisit, { details, status, requestId, environment }: AuditEntry): Html {
@@ -137,7 +137,7 @@ function detailsOf(visit: MerchantVisit, { details, status, requestId, environme
     translateCode(language, "auditDetails", name),
     text,
   ]);
-  return html`<details class="more"><summary class="muted">${texts.details}</summary>${facts([
+  return html`<details class="more"><summary class="muted">${texts.details}</summary>${factList([
     ...rows,
     [texts.status, status],
     [texts.both, environment === Environment.UNSPECIFIED ? "✓" : ""],

@@ -13,9 +13,9 @@ import {
 import { type Form, formFields, isLine, refusedFields } from "../../http/form.ts";
 import { merchantForm, merchantPage } from "../../routes.ts";
 import type { Answer, ConsoleContext, MerchantVisit, Page } from "../../session/visit.ts";
-import { type Catalogue, fill, textsOf } from "../../texts/texts.ts";
-import { hidden, problemSummary, selectField, textField } from "../../view/fields.ts";
-import { facts } from "../../view/table.ts";
+import { type Catalogue, fillText, textsOf } from "../../texts/texts.ts";
+import { hiddenField, problemSummary, selectField, textField } from "../../view/fields.ts";
+import { factList } from "../../view/table.ts";
 import { previewPanel } from "./branding-preview.ts";
 
 type Wrong = ReadonlySet<string>;
@@ -93,7 +93,7 @@ ${previewPanel(visit)}</div>`,
 
 function formOf(visit: MerchantVisit, typed: TypedBranding, wrong: Wrong): Html {
   const fields = brandingFields.map((field) => fieldOf(visit, field, typed[field.name] ?? "", wrong));
-  return html`<form method="post" action="${visit.base}/branding" class="panel" data-preview-source>${hidden(formFields.token, visit.token)}
+  return html`<form method="post" action="${visit.base}/branding" class="panel" data-preview-source>${hiddenField(formFields.token, visit.token)}
 ${fields}
 <button class="button">${textsOf(visit.language).branding.save}</button></form>`;
 }
@@ -117,7 +117,7 @@ function fieldOf(visit: MerchantVisit, field: BrandingField, value: string, wron
   }
   if (kind === "colour") {
     return html`<div class="with-colour">${textField({ ...parts, maxlength: lengthMax, placeholder: "#0a7d4f" })}
-<input type="color" value="${pickerStart}" data-colour-of="${name}" aria-label="${fill(texts.picker, { label })}" hidden></div>`;
+<input type="color" value="${pickerStart}" data-colour-of="${name}" aria-label="${fillText(texts.picker, { label })}" hidden></div>`;
   }
   const type = kind === "text" ? {} : { type: kind, inputmode: kind };
   return textField({ ...parts, ...type, maxlength: lengthMax });
@@ -128,7 +128,7 @@ function readOnly(visit: MerchantVisit, typed: TypedBranding): Html {
     const value = typed[name] ?? "";
     return [textOf(visit, label), kind === "choice" ? formatChoice(visit, value) : value];
   });
-  return html`<section class="panel"><p class="muted">${textsOf(visit.language).branding.readOnly}</p>${facts(rows)}</section>`;
+  return html`<section class="panel"><p class="muted">${textsOf(visit.language).branding.readOnly}</p>${factList(rows)}</section>`;
 }
 
 /** Fonts have no text; their code becomes a name. */

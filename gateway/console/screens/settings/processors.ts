@@ -12,9 +12,9 @@ import { translateCode } from "../../texts/labels.ts";
 import { type Language, textsOf } from "../../texts/texts.ts";
 import { choiceField } from "../../view/fields.ts";
 import { postForm, questionPage } from "../../view/forms.ts";
-import { chip, codeBlock, renderCopyable } from "../../view/pieces.ts";
-import { section } from "../../view/section.ts";
-import { facts, table } from "../../view/table.ts";
+import { codeBlock, renderCopyable, toneChip } from "../../view/pieces.ts";
+import { loadSection } from "../../view/section.ts";
+import { factList, htmlTable } from "../../view/table.ts";
 
 export function processorsRoutes(context: ConsoleContext): void {
   merchantPage(context, "/processors", "connectors.read", (visit) => processorsPage(context, visit));
@@ -28,9 +28,9 @@ async function processorsPage({ peers }: ConsoleContext, visit: MerchantVisit): 
       peers.connectors.listConnectors({ merchantId, environment }),
       peers.merchants.getMerchant({ merchantId, environment }),
     ]);
-  const list = await section(language, texts.title, load, ([{ connectors }, { merchant }]) => {
+  const list = await loadSection(language, texts.title, load, ([{ connectors }, { merchant }]) => {
     const failover = merchant?.failoverEnabled ? texts.failoverOn : texts.failoverOff;
-    return html`${connectorTable(visit, connectors)}<section class="panel">${facts([[texts.failover, failover]])}</section>`;
+    return html`${connectorTable(visit, connectors)}<section class="panel">${factList([[texts.failover, failover]])}</section>`;
   });
   const add = visit.may("connectors.write")
     ? html`<p><a class="button" href="${base}/processors/new">${texts.add}</a></p>`
@@ -43,7 +43,7 @@ async function processorsPage({ peers }: ConsoleContext, visit: MerchantVisit): 
 
 function connectorTable({ language, base, environment }: MerchantVisit, connectors: readonly Connector[]): Html {
   const texts = textsOf(language).processors;
-  return table({
+  return htmlTable({
     caption: texts.title,
     rows: connectors,
     empty: environment === Environment.LIVE ? texts.noneLive : texts.none,
@@ -71,8 +71,8 @@ export async function connectorOf({ peers }: ConsoleContext, visit: MerchantVisi
 
 function connectorChip(language: Language, { isDefault, isActive }: Connector): Html {
   const texts = textsOf(language).processors;
-  if (!isActive) return chip(texts.inactive, "quiet");
-  return isDefault ? chip(texts.primary, "good") : chip(texts.standby, "quiet");
+  if (!isActive) return toneChip(texts.inactive, "quiet");
+  return isDefault ? toneChip(texts.primary, "good") : toneChip(texts.standby, "quiet");
 }
 
 function surfaceName(language: Language, surface: string): string {
@@ -134,7 +134,7 @@ function accountPage({ config }: ConsoleContext, visit: MerchantVisit, account: 
   return {
     title: `${name} ${account.externalAccountId}`,
     body: html`<h1>${name}</h1>
-${facts([
+${factList([
   [texts.status, connectorChip(language, account)],
   [texts.account, renderCopyable(language, account.externalAccountId)],
   [texts.surface, surfaceName(language, account.surface)],
@@ -210,10 +210,10 @@ function reportOf({ language, environment }: MerchantVisit, account: AccountStat
   if (!account?.credentialsTaken) return html`<p class="problems" role="alert">${texts.credentialsInvalid}</p>`;
   // A test mode takes payments with any account.
   const tone = account.canCharge ? "good" : environment === Environment.LIVE ? "bad" : "wait";
-  return html`<p class="notice" role="status">${texts.credentialsValid}</p>${facts([
+  return html`<p class="notice" role="status">${texts.credentialsValid}</p>${factList([
     [texts.account, html`<code>${account.externalAccountId}</code>`],
     [texts.displayName, account.displayName],
     [texts.country, account.country],
-    [texts.canCharge, chip(account.canCharge ? texts.yes : texts.no, tone)],
+    [texts.canCharge, toneChip(account.canCharge ? texts.yes : texts.no, tone)],
   ])}`;
 }

@@ -10,8 +10,8 @@ import { textsOf } from "../../texts/texts.ts";
 import { choiceField, problemSummary, textField } from "../../view/fields.ts";
 import { postForm } from "../../view/forms.ts";
 import { renderCopyable } from "../../view/pieces.ts";
-import { section } from "../../view/section.ts";
-import { facts } from "../../view/table.ts";
+import { loadSection } from "../../view/section.ts";
+import { factList } from "../../view/table.ts";
 
 type ProfileValues = Readonly<Pick<Merchant, "name" | "legalName" | "email" | "phone" | "website">>;
 type Wrong = ReadonlySet<string>;
@@ -86,7 +86,7 @@ function profilePage(
     .map(({ name, label, problem }) => [name, `${texts[label]}: ${texts[problem]}`] as const);
   const shown = visit.may("profile.write")
     ? formOf(visit, typed, wrong)
-    : html`<section class="panel">${facts(fields.map(({ of, label }): [string, string] => [texts[label], typed[of]]))}</section>`;
+    : html`<section class="panel">${factList(fields.map(({ of, label }): [string, string] => [texts[label], typed[of]]))}</section>`;
   return {
     title: texts.title,
     status: wrong.size > 0 ? 422 : 200,
@@ -116,7 +116,7 @@ function formOf(visit: MerchantVisit, typed: ProfileValues, wrong: Wrong): Html 
 
 function fixedFacts({ language }: MerchantVisit, { id, country, currency, refundsEnabled }: Merchant): Html {
   const texts = textsOf(language).profile;
-  return html`<section class="panel">${facts([
+  return html`<section class="panel">${factList([
     [texts.country, country],
     [texts.currency, currency],
     [texts.refunds, refundsEnabled ? texts.on : texts.off],
@@ -141,7 +141,7 @@ async function notificationsPage({ peers }: ConsoleContext, visit: MerchantVisit
   return {
     title: texts.notifications,
     body: html`<h1>${texts.notifications}</h1><p class="muted">${texts.notificationsAbout}</p>
-${await section(language, texts.notifications, load, (found) => notificationsForm(visit, found))}`,
+${await loadSection(language, texts.notifications, load, (found) => notificationsForm(visit, found))}`,
   };
 }
 

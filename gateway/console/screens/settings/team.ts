@@ -8,11 +8,11 @@ import { type Form, problemsOf, refusedFields, unlessRefused } from "../../http/
 import { merchantForm, merchantPage } from "../../routes.ts";
 import type { Answer, ConsoleContext, MerchantVisit, Page } from "../../session/visit.ts";
 import { translateCode } from "../../texts/labels.ts";
-import { fill, type Language, textsOf } from "../../texts/texts.ts";
-import { choiceField, hidden, type Problems, problemOf, problemSummary, textFields } from "../../view/fields.ts";
+import { fillText, type Language, textsOf } from "../../texts/texts.ts";
+import { choiceField, hiddenField, type Problems, problemOf, problemSummary, textFields } from "../../view/fields.ts";
 import { postForm, questionPage } from "../../view/forms.ts";
 import { invitationTable, invitedPage, memberName, memberTable, roleTable } from "../../view/people.ts";
-import { section } from "../../view/section.ts";
+import { loadSection } from "../../view/section.ts";
 import { majorUnits, minorUnits } from "../../view/values.ts";
 
 /** The merchant service demands proof as well. Asking here keeps the form's input. */
@@ -39,7 +39,7 @@ async function teamPage({ peers, door }: ConsoleContext, visit: MerchantVisit): 
     title: texts.title,
     body: html`<h1>${texts.title}</h1><p class="muted">${texts.about}</p>
 <div class="actions">${invite}<a href="${base}/team/roles">${texts.rolesLink}</a></div>
-${await section(language, texts.title, load, (found) => people(visit, found))}`,
+${await loadSection(language, texts.title, load, (found) => people(visit, found))}`,
   };
 }
 
@@ -52,11 +52,11 @@ function people(visit: MerchantVisit, { members, invitations }: ListMembersRespo
   }
   const edited = memberTable(visit, members, (member) => {
     if (!mayChangeRole(visit, member.role)) return "";
-    const label = fill(texts.changeFor, { name: memberName(member) });
+    const label = fillText(texts.changeFor, { name: memberName(member) });
     return html`<a href="${base}/team/members/${member.person?.id ?? ""}" aria-label="${label}">${texts.change}</a>`;
   });
   const revoked = invitationTable(visit, invitations, ({ id, role }) => {
-    const form = { action: `${base}/team/invitations/revoke`, fields: [hidden("invitation_id", id)] };
+    const form = { action: `${base}/team/invitations/revoke`, fields: [hiddenField("invitation_id", id)] };
     return mayChangeRole(visit, role) ? form : undefined;
   });
   return html`${edited}<h2>${texts.invitations}</h2>${revoked}`;
@@ -278,7 +278,7 @@ function roleFields(
     ...{ name: "role", label: texts.role, one: true, values: [role], problem: problemOf(problems, "role-0") },
     choices: roles.map(({ name }) => ({ value: name, label: translateCode(language, "roles", name) })),
   })}
-${field("limit", fill(texts.limitLabel, { currency }), { hint: texts.limitHint, inputmode: "decimal", maxlength: 16 })}`;
+${field("limit", fillText(texts.limitLabel, { currency }), { hint: texts.limitHint, inputmode: "decimal", maxlength: 16 })}`;
 }
 
 /** Problems by the service's fields. */

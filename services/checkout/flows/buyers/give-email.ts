@@ -2,7 +2,7 @@
 // while the session is open, unless the merchant gave one · 3 payments stores it, too. The session numbers the e-mails,
 // so that both services keep the same of two concurrent ones. A crash between 2 and 3 is repaired by a repeated call.
 import { isBuyerEmail } from "#platform/values/email.ts";
-import { Failure, invalid } from "#platform/values/failure.ts";
+import { Failure, invalidField } from "#platform/values/failure.ts";
 import type { CheckoutContext } from "../../context.ts";
 import { isLive, paymentIdOf, type SessionStatus } from "../../rules/session.ts";
 import { saveBuyerEmail } from "../../store/sessions.ts";
@@ -24,7 +24,7 @@ export async function giveEmail(
   const { id, state } = await openWithSecret(context, sessionId, secret);
   const { status } = state;
   if (status !== "completed" && !isLive(status)) throw new Failure("SESSION_EXPIRED");
-  if (!isBuyerEmail(email)) throw invalid("customer_email", "must be an e-mail address");
+  if (!isBuyerEmail(email)) throw invalidField("customer_email", "must be an e-mail address");
   const turn = await saveBuyerEmail(context.db, id, email);
   if (turn === undefined) return { sessionId: id, status, accepted: false };
   await context.payments.noteCustomerEmail({ paymentId: paymentIdOf(id), customerEmail: email, turn });

@@ -3,7 +3,7 @@
 import type { MappedTx } from "#platform/database/mapped-database.ts";
 import { randomToken } from "#platform/secrets/vault.ts";
 import { clockNow } from "#platform/values/clock.ts";
-import { Failure, invalid } from "#platform/values/failure.ts";
+import { Failure, invalidField } from "#platform/values/failure.ts";
 import { newId } from "#platform/values/id.ts";
 import { Environment } from "#proto/merchant/v1/merchant_pb.ts";
 import type { MerchantContext } from "../../context.ts";
@@ -145,8 +145,8 @@ async function mailInvitation(
 /** @throws Failure INVALID_BODY */
 export function readRole(door: Door, input: Pick<InviteMemberInput, "role" | "refundLimit">): Role {
   const role = roleNamed(door, input.role);
-  if (!role) throw invalid("role", "must be a role of this console");
-  if (input.refundLimit && !role.takesRefundLimit) throw invalid("refund_limit", "is not allowed for this role");
+  if (!role) throw invalidField("role", "must be a role of this console");
+  if (input.refundLimit && !role.takesRefundLimit) throw invalidField("refund_limit", "is not allowed for this role");
   return role;
 }
 
@@ -154,7 +154,7 @@ export function readRole(door: Door, input: Pick<InviteMemberInput, "role" | "re
 async function assertFewMails(tx: MappedTx, merchantId: string): Promise<void> {
   const since = new Date(clockNow().getTime() - invitationMailsMs);
   if ((await countInvitationMails(tx, merchantId, since)) >= invitationMailsMax)
-    throw invalid("invitations", `are more than ${invitationMailsMax} within a day`);
+    throw invalidField("invitations", `are more than ${invitationMailsMax} within a day`);
 }
 
 /**
@@ -168,11 +168,11 @@ async function assertInvitable(
 ): Promise<void> {
   const person = await findPersonByEmail(tx.em, email);
   const member = person && (await findMembership(tx.em, person.id, merchantId));
-  if (member && (await hasSignInMethod(tx, person.id))) throw invalid("email", "is a member already");
+  if (member && (await hasSignInMethod(tx, person.id))) throw invalidField("email", "is a member already");
   if (member && !isByMailOnly(context, manager) && !manager.mayGive(member.role)) throw new Failure("FORBIDDEN");
   const open = await listInvitations(tx.em, merchantId, openInvitationsMax + 1);
   const former = open.find((invitation) => invitation.email === email);
   if (former && !manager.mayGive(former.role)) throw new Failure("FORBIDDEN");
   const others = open.filter((invitation) => invitation.email !== email);
-  if (others.length >= openInvitationsMax) throw invalid("email", "would exceed the limit of open invitations");
+  if (others.length >= openInvitationsMax) throw invalidField("email", "would exceed the limit of open invitations");
 }

@@ -3,7 +3,7 @@
 import type { SqlEntityManager } from "@mikro-orm/postgresql";
 import type { MappedTx } from "#platform/database/mapped-database.ts";
 import { callContext } from "#platform/values/call-context.ts";
-import { Failure, invalid } from "#platform/values/failure.ts";
+import { Failure, invalidField } from "#platform/values/failure.ts";
 import type { MerchantContext } from "../../context.ts";
 import { type Door, doorOfScope } from "../../rules/people/door.ts";
 import { type Action, actionsOf, heldActions, mayGive } from "../../rules/people/roles.ts";
@@ -120,6 +120,6 @@ async function sessionOf(
 
 function assertScope({ door, merchantId }: TeamScope): void {
   if (doorOfScope(merchantId) !== door) {
-    throw invalid("merchant_id", door === "merchants" ? "is required" : "must be empty for the installation");
+    throw invalidField("merchant_id", door === "merchants" ? "is required" : "must be empty for the installation");
   }
 }

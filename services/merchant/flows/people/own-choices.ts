@@ -1,6 +1,6 @@
 // A person's own choices at a merchant: notifications and saved views.
 import type { MappedTx } from "#platform/database/mapped-database.ts";
-import { Failure, invalid } from "#platform/values/failure.ts";
+import { Failure, invalidField } from "#platform/values/failure.ts";
 import type { MerchantContext } from "../../context.ts";
 import { readUnsubscribeToken } from "../../mail/unsubscribe.ts";
 import { isKind, kindsFor, type NotificationKind } from "../../rules/people/notifications.ts";
@@ -43,7 +43,7 @@ export async function chooseNotifications(
   const own = await ownMembership(context, scope);
   const possible = kindsFor(own.role);
   if (!kinds.every((kind) => isKind(kind) && possible.includes(kind)))
-    throw invalid("kinds", "must be kinds of this role");
+    throw invalidField("kinds", "must be kinds of this role");
   const chosen = possible.map((name) => ({ name, isOn: kinds.includes(name) }));
   await change(context, own, async (tx) => {
     await putChoices(tx.em, keyOf(own), new Map(chosen.map((c) => [c.name, c.isOn])));
@@ -85,7 +85,7 @@ export async function saveView(
   const own = await ownMembership(context, scope);
   await change(context, own, async (tx) => {
     const others = (await viewsOf(tx.em, keyOf(own))).filter((v) => !(v.list === view.list && v.name === view.name));
-    if (others.length >= viewsMax) throw invalid("view", `would exceed the limit of ${viewsMax} views`);
+    if (others.length >= viewsMax) throw invalidField("view", `would exceed the limit of ${viewsMax} views`);
     const { list, name, query } = view;
     await putView(tx.em, { ...keyOf(own), list, name, query });
   });

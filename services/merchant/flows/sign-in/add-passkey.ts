@@ -5,7 +5,7 @@
 import { randomBytes } from "node:crypto";
 import { isDuplicate } from "#platform/database/database.ts";
 import { clockNow } from "#platform/values/clock.ts";
-import { Failure, invalid } from "#platform/values/failure.ts";
+import { Failure, invalidField } from "#platform/values/failure.ts";
 import { newId } from "#platform/values/id.ts";
 import type { MerchantContext } from "../../context.ts";
 import { readRegistration } from "../../passkeys/answers.ts";
@@ -67,9 +67,9 @@ async function verifyNew(
   { challengeId, responseJson }: PasskeyAnswer,
 ) {
   const challenge = await takeChallenge(db, { id: challengeId, purpose: "add", door, sessionId });
-  if (!challenge || challenge.expiresAt <= clockNow()) throw invalid("challenge_id", "has expired");
+  if (!challenge || challenge.expiresAt <= clockNow()) throw invalidField("challenge_id", "has expired");
   const answer = readRegistration(responseJson);
-  if (!answer) throw invalid("response_json", "must be a passkey's response");
+  if (!answer) throw invalidField("response_json", "must be a passkey's response");
   try {
     return await verifyNewPasskey(open, challenge.challenge, answer);
   } catch (error) {
@@ -103,7 +103,7 @@ async function keepPasskey(
       return await renewSession(context, tx, sessionId);
     });
   } catch (error) {
-    if (isDuplicate(error)) throw invalid("response_json", "is a passkey that exists already");
+    if (isDuplicate(error)) throw invalidField("response_json", "is a passkey that exists already");
     throw error;
   }
 }

@@ -3,7 +3,7 @@
 import type { MappedTx } from "#platform/database/mapped-database.ts";
 import type { Vault } from "#platform/secrets/vault.ts";
 import { clockNow } from "#platform/values/clock.ts";
-import { Failure, invalid } from "#platform/values/failure.ts";
+import { Failure, invalidField } from "#platform/values/failure.ts";
 import type { MerchantContext } from "../../context.ts";
 import { assertionOptions } from "../../passkeys/verify-passkey.ts";
 import { judgeCode } from "../../rules/people/one-time-code.ts";
@@ -92,7 +92,7 @@ async function keepProof(tx: MappedTx, session: SessionRow, at = clockNow()): Pr
   if (!(await proveSession(tx, session.id, at))) throw new Failure("UNAUTHORIZED");
 }
 
-export const wrongCode = () => invalid("code", "is wrong, or was used before");
+export const wrongCode = () => invalidField("code", "is wrong, or was used before");
 
 export function sealFor(vault: Vault, personId: string, secret: Uint8Array): Buffer {
   return vault.encrypt(secret, contextOf(personId));

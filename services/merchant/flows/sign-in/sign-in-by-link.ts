@@ -6,7 +6,7 @@ import { createHash } from "node:crypto";
 import type { MappedTx } from "#platform/database/mapped-database.ts";
 import { randomToken, sameSecret } from "#platform/secrets/vault.ts";
 import { clockNow } from "#platform/values/clock.ts";
-import { Failure, invalid } from "#platform/values/failure.ts";
+import { Failure, invalidField } from "#platform/values/failure.ts";
 import { newId } from "#platform/values/id.ts";
 import type { MerchantContext } from "../../context.ts";
 import { mailTexts, queueMail } from "../../mail/queue-mail.ts";
@@ -110,7 +110,7 @@ async function useLink(
     return { refused: new Failure("UNAUTHORIZED") };
   await proveAddress(tx, person);
   const hasApp = (await findAuthenticator(tx.em, person.id))?.confirmedAt != null;
-  if (hasApp && code === "") return { refused: invalid("code", "is required") };
+  if (hasApp && code === "") return { refused: invalidField("code", "is required") };
   const isProved = hasApp && (await checkCode(context.vault, tx, person.id, code, "secret")).isRight;
   if (hasApp && !isProved) {
     await recordWrongCodeOfLink(tx, id);

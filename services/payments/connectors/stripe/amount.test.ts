@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { currencies, currencyExponent } from "#platform/values/money.ts";
+import { currencyExponent, knownCurrencies } from "#platform/values/money.ts";
 import { suite } from "../../../../test/harness/suite.ts";
 import { fromStripe, toStripe } from "./amount.ts";
 
@@ -45,7 +45,7 @@ test("an amount that ISO 4217 cannot express is rejected", () => {
 });
 
 test("every accepted amount converts back to itself, in every currency", () => {
-  for (const currency of currencies()) {
+  for (const currency of knownCurrencies()) {
     for (const amount of [1n, 10n, 99n, 100n, 1_230n, 99_999_900n, 99_999_999n]) {
       const stripe = toStripe(amount, currency);
       if (typeof stripe === "number") assert.equal(fromStripe(stripe, currency), amount, currency);

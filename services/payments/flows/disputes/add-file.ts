@@ -3,7 +3,7 @@
 // and finish it, in one transaction.
 import { createHash } from "node:crypto";
 import type { Database, Tx } from "#platform/database/database.ts";
-import { Failure, invalid } from "#platform/values/failure.ts";
+import { Failure, invalidField } from "#platform/values/failure.ts";
 import { filesMax, isAnswerable } from "../../rules/evidence.ts";
 import { FileContent, type FileType } from "../../rules/file-content.ts";
 import {
@@ -66,7 +66,7 @@ export async function finishDisputeFile(
   const problem = content.end() ?? (arrived === sent ? undefined : "must be complete");
   if (problem !== undefined) {
     await dropFile(db, fileId);
-    throw invalid("", problem);
+    throw invalidField("", problem);
   }
   return await db.transaction(async (tx) => {
     if (await lockBegunFile(tx, fileId)) {

@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import type { Database, Tx } from "#platform/database/database.ts";
 import type { IdempotencyKeys } from "#platform/database/idempotency.ts";
 import { crashPoint } from "#platform/process/crash-point.ts";
-import { Failure, invalid } from "#platform/values/failure.ts";
+import { Failure, invalidField } from "#platform/values/failure.ts";
 import { type DisputeReport, isKnown, type ProcessorAccount } from "../../connectors/connector.ts";
 import { type EvidenceContent, evidenceFiles } from "../../rules/evidence.ts";
 import {
@@ -159,5 +159,5 @@ function refusalOf(code: string, message: string): Failure {
   const cause = new Error(message);
   if (isNeverMade(code)) return new Failure("CONNECTOR_ERROR", { cause });
   if (code === "not_answerable") return new Failure("DISPUTE_NOT_ANSWERABLE", { cause });
-  return invalid("", "is not accepted by the processor as evidence");
+  return invalidField("", "is not accepted by the processor as evidence");
 }

@@ -4,7 +4,7 @@ import type { IdempotencyScope } from "#platform/database/idempotency.ts";
 import type { Outbox } from "#platform/events/outbox.ts";
 import type { Vault } from "#platform/secrets/vault.ts";
 import { clockNow } from "#platform/values/clock.ts";
-import { Failure, invalid } from "#platform/values/failure.ts";
+import { Failure, invalidField } from "#platform/values/failure.ts";
 import type { Connectors } from "../../connectors/registry.ts";
 import { decideCancel, decideCapture, type Ending } from "../../rules/capture.ts";
 import { findActiveEnding, openEnding } from "../../store/endings.ts";
@@ -73,7 +73,7 @@ function assertAcceptable(
   currency: string,
 ): void {
   const problem = kind === "capture" ? connector.refusesAmount(amount, currency) : undefined;
-  if (problem !== undefined) throw invalid("amount", problem);
+  if (problem !== undefined) throw invalidField("amount", problem);
 }
 
 /** For the audit log and a rebuild; merchants get the event of the end itself. */

@@ -2,7 +2,7 @@
 // processor, once (make-at-processor.ts) · 4 settle in one transaction (settle-payment.ts).
 import type { Database, Tx } from "#platform/database/database.ts";
 import { crashPoint } from "#platform/process/crash-point.ts";
-import { Failure, invalid } from "#platform/values/failure.ts";
+import { Failure, invalidField } from "#platform/values/failure.ts";
 import { isKnown, type RefundReport } from "../../connectors/connector.ts";
 import type { RefundOrder } from "../../connectors/order.ts";
 import { findOperation, lockUntouched, type Operation } from "../../store/operations.ts";
@@ -109,6 +109,7 @@ function refusalOf(code: string, message: string): Failure {
   const cause = new Error(message);
   if (isNeverMade(code)) return new Failure("CONNECTOR_ERROR", { cause });
   if (code === "amount_too_large") return new Failure("AMOUNT_TOO_LARGE", { cause });
-  if (code === "amount_not_accepted") return invalid("amount", "is not accepted by the processor in this currency");
+  if (code === "amount_not_accepted")
+    return invalidField("amount", "is not accepted by the processor in this currency");
   return new Failure("NOT_REFUNDABLE", { cause });
 }

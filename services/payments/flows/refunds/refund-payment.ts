@@ -7,7 +7,7 @@ import { type IdempotencyKeys, type IdempotencyScope, withIdempotency } from "#p
 import { crashPoint } from "#platform/process/crash-point.ts";
 import type { Vault } from "#platform/secrets/vault.ts";
 import { clockNow } from "#platform/values/clock.ts";
-import { Failure, invalid } from "#platform/values/failure.ts";
+import { Failure, invalidField } from "#platform/values/failure.ts";
 import { newId } from "#platform/values/id.ts";
 import type { Environment } from "#proto/merchant/v1/merchant_pb.ts";
 import { type RefundPaymentResponse, RefundPaymentResponseSchema } from "#proto/payments/v1/payments_pb.ts";
@@ -90,7 +90,7 @@ export async function reserveRefund(
   if (!account.refundsEnabled) throw new Failure("FEATURE_DISABLED");
   const amount = input.amount ?? payment.state.capturedAmount - payment.state.refundedAmount;
   const problem = deps.connectors.get(payment.connector).refusesAmount(amount, payment.currency);
-  if (problem !== undefined) throw invalid("amount", problem);
+  if (problem !== undefined) throw invalidField("amount", problem);
   try {
     const asRead = isResumed ? undefined : await insertReservation(deps.db, deps, payment, input);
     if (asRead) return asRead;

@@ -3,7 +3,7 @@
 // the operator and the note.
 import type { Tx } from "#platform/database/database.ts";
 import { clockNow } from "#platform/values/clock.ts";
-import { Failure, invalid } from "#platform/values/failure.ts";
+import { Failure, invalidField } from "#platform/values/failure.ts";
 import { newId } from "#platform/values/id.ts";
 import type { IntentReport, ProcessorAnswer } from "../../connectors/connector.ts";
 import { openingMovements } from "../../rules/refund.ts";
@@ -48,9 +48,9 @@ export async function resolveFunds(deps: VerifyDeps, decision: FundsDecision): P
 function assertAllowed(funds: StoredFunds, action: FundsAction): void {
   const allowed = actionsOf(funds, funds.payment);
   if (allowed.includes(action)) return;
-  if (funds.state === "refunding") throw invalid("action", "is refused: a refund is under way");
-  if (funds.state !== "open") throw invalid("action", "is refused: the row is closed");
-  throw invalid("action", `must be one of ${allowed.join(", ")}`);
+  if (funds.state === "refunding") throw invalidField("action", "is refused: a refund is under way");
+  if (funds.state !== "open") throw invalidField("action", "is refused: the row is closed");
+  throw invalidField("action", `must be one of ${allowed.join(", ")}`);
 }
 
 /** Locks the row's payment and records the decision for the audit log. @throws Failure INVALID_BODY. */

@@ -1,16 +1,16 @@
 // The dispute_evidence table: each submission of evidence with its state. The caller holds the lock on the payment
 // whenever it writes here.
 
-import { Columns, column, type RowOf, text } from "#platform/database/columns.ts";
+import { Columns, type RowOf, sqlColumn, text } from "#platform/database/columns.ts";
 import type { Sql, Tx } from "#platform/database/database.ts";
 import type { EvidenceContent, EvidenceState } from "../../rules/evidence.ts";
 
 const evidenceColumns = new Columns({
   id: text,
   disputeId: text,
-  texts: column<EvidenceContent["texts"]>("jsonb"),
-  files: column<EvidenceContent["files"]>("jsonb"),
-  state: column<EvidenceState>("text"),
+  texts: sqlColumn<EvidenceContent["texts"]>("jsonb"),
+  files: sqlColumn<EvidenceContent["files"]>("jsonb"),
+  state: sqlColumn<EvidenceState>("text"),
   failureCode: text,
   failureMessage: text,
 });

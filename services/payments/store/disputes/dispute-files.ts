@@ -1,6 +1,15 @@
 // The dispute_files table and the pieces of their bytes. A file is visible once it is complete, which its size marks.
 
-import { bytes, Columns, column, integer, optional, type RowOf, text, time } from "#platform/database/columns.ts";
+import {
+  bytes,
+  Columns,
+  integer,
+  optionalColumn,
+  type RowOf,
+  sqlColumn,
+  text,
+  time,
+} from "#platform/database/columns.ts";
 import type { Sql, Tx } from "#platform/database/database.ts";
 import type { FileType } from "../../rules/file-content.ts";
 import type { Owner } from "../payment-records.ts";
@@ -8,10 +17,10 @@ import type { Owner } from "../payment-records.ts";
 const fileColumns = new Columns({
   id: text,
   disputeId: text,
-  type: column<FileType>("text"),
+  type: sqlColumn<FileType>("text"),
   /** undefined: not complete. */
-  size: optional(integer),
-  sha256: optional(bytes),
+  size: optionalColumn(integer),
+  sha256: optionalColumn(bytes),
   /** Empty: not at the processor. */
   connectorRef: text,
   createdAt: time,

@@ -1,6 +1,15 @@
 // The disputes table. The caller holds the lock on the payment whenever it writes here.
 import { asJson } from "#platform/database/batch.ts";
-import { bigint, boolean, Columns, column, optional, type RowOf, text, time } from "#platform/database/columns.ts";
+import {
+  bigint,
+  boolean,
+  Columns,
+  optionalColumn,
+  type RowOf,
+  sqlColumn,
+  text,
+  time,
+} from "#platform/database/columns.ts";
 import type { Sql, Tx } from "#platform/database/database.ts";
 import type { ChangedDispute, Dispute, DisputeStatus } from "../../rules/dispute.ts";
 import type { Owner } from "../payment-records.ts";
@@ -11,10 +20,10 @@ const disputeColumns = new Columns({
   connector: text,
   connectorRef: text,
   reason: text,
-  status: column<DisputeStatus>("text"),
+  status: sqlColumn<DisputeStatus>("text"),
   amount: bigint,
   openedAt: time,
-  evidenceDueAt: optional(time),
+  evidenceDueAt: optionalColumn(time),
   released: boolean,
 });
 const ruleColumns = disputeColumns.pick("id", "connectorRef", "status", "amount", "released");
@@ -22,9 +31,9 @@ const ownColumns = new Columns({
   id: text,
   paymentId: text,
   connectorRef: text,
-  status: column<DisputeStatus>("text"),
+  status: sqlColumn<DisputeStatus>("text"),
   /** State of the merchant's acceptance; empty: not accepted. */
-  acceptance: column<"" | "pending" | "accepted">("text"),
+  acceptance: sqlColumn<"" | "pending" | "accepted">("text"),
 });
 
 /** Disputes of the payment, oldest first. */

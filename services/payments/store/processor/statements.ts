@@ -1,6 +1,14 @@
 // Tables of the statement match: reads our lines, and stores how far each account was matched and the differences.
 
-import { Columns, column, nullableText, optional, type RowOf, text, time } from "#platform/database/columns.ts";
+import {
+  Columns,
+  nullableText,
+  optionalColumn,
+  type RowOf,
+  sqlColumn,
+  text,
+  time,
+} from "#platform/database/columns.ts";
 import { parseTime, type Sql } from "#platform/database/database.ts";
 import type { Difference, OurLine, StatementObject } from "../../rules/statement.ts";
 
@@ -102,15 +110,15 @@ export async function resolveDifferences(sql: Sql, accountId: string, refs: read
 const differenceColumns = new Columns({
   id: text,
   connectorAccountId: text,
-  object: column<StatementObject>("text"),
+  object: sqlColumn<StatementObject>("text"),
   ref: text,
-  kind: column<Difference["kind"]>("text"),
+  kind: sqlColumn<Difference["kind"]>("text"),
   paymentId: nullableText,
   ours: text,
   theirs: text,
   foundAt: time,
   lastFoundAt: time,
-  resolvedAt: optional(time),
+  resolvedAt: optionalColumn(time),
 });
 
 export type StoredDifference = RowOf<typeof differenceColumns>;

@@ -1,6 +1,15 @@
 // The refunds table. The caller holds the lock on the payment whenever it writes here.
 import { asJson, byKey, idsByKey, inputIds } from "#platform/database/batch.ts";
-import { bigint, boolean, Columns, column, nullableText, type RowOf, text, time } from "#platform/database/columns.ts";
+import {
+  bigint,
+  boolean,
+  Columns,
+  nullableText,
+  type RowOf,
+  sqlColumn,
+  text,
+  time,
+} from "#platform/database/columns.ts";
 import type { GroupedSql, Sql, Tx } from "#platform/database/database.ts";
 import type { Environment } from "#proto/merchant/v1/merchant_pb.ts";
 import type { Refund, RefundStatus } from "../../rules/refund.ts";
@@ -9,10 +18,10 @@ export const refundColumns = new Columns({
   id: text,
   paymentId: text,
   merchantId: text,
-  environment: column<Environment>("smallint"),
+  environment: sqlColumn<Environment>("smallint"),
   currency: text,
   amount: bigint,
-  status: column<RefundStatus>("text"),
+  status: sqlColumn<RefundStatus>("text"),
   connector: text,
   connectorRef: nullableText,
   reason: text,

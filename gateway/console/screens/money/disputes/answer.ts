@@ -10,7 +10,7 @@ import type { Upload } from "../../../http/upload.ts";
 import { merchantUpload } from "../../../routes.ts";
 import type { Answer, ConsoleContext, MerchantVisit, Page } from "../../../session/visit.ts";
 import { type Language, textsOf } from "../../../texts/texts.ts";
-import { hidden, type Problems, problemOf, problemSummary, selectField, textArea } from "../../../view/fields.ts";
+import { hiddenField, type Problems, problemOf, problemSummary, selectField, textArea } from "../../../view/fields.ts";
 import { storeFile } from "./store-file.ts";
 
 type File = Upload["file"];
@@ -197,10 +197,10 @@ export function answerForm({ language, base, token }: MerchantVisit, disputeId: 
     .filter((name) => !firstTexts.includes(name));
   const isMore = others.some((name) => draft.texts.has(name) || problemOf(problems, name) !== "");
   const added = [...files].map(
-    ([kind, id]) => html`<li>${texts[kind]} <code>${id}</code>${hidden(answerFields.added(kind), id)}</li>`,
+    ([kind, id]) => html`<li>${texts[kind]} <code>${id}</code>${hiddenField(answerFields.added(kind), id)}</li>`,
   );
   return html`<section class="panel"><h2>${texts.answer}</h2>${draft.isAdded ? html`<p class="notice" role="status">${texts.fileAdded}</p>` : ""}${problemSummary(texts.wrong, problems)}<p>${texts.answerText}</p>
-<form method="post" action="${path}/evidence" enctype="multipart/form-data">${hidden(formFields.token, token)}${hidden(onceField, draft.key)}
+<form method="post" action="${path}/evidence" enctype="multipart/form-data">${hiddenField(formFields.token, token)}${hiddenField(onceField, draft.key)}
 ${firstTexts.map(field)}
 <details class="more full"${isMore ? html` open` : ""}><summary>${texts.more}</summary><div class="fields">${others.map(field)}</div></details>
 ${added.length === 0 ? "" : html`<div><h3>${texts.files}</h3><ul>${added}</ul></div>`}

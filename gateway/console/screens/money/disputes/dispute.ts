@@ -11,14 +11,14 @@ import { merchantForm, merchantPage } from "../../../routes.ts";
 import { requireProof } from "../../../session/prove.ts";
 import type { ConsoleContext, MerchantVisit, Page } from "../../../session/visit.ts";
 import { stateOf, translateCode } from "../../../texts/labels.ts";
-import { fill, pluralText, textsOf } from "../../../texts/texts.ts";
-import { hidden, problemSummary } from "../../../view/fields.ts";
+import { fillText, pluralText, textsOf } from "../../../texts/texts.ts";
+import { hiddenField, problemSummary } from "../../../view/fields.ts";
 import { postForm } from "../../../view/forms.ts";
 import { partLinks } from "../../../view/operator-forms.ts";
-import { chip, pages, renderCopyable } from "../../../view/pieces.ts";
-import { section } from "../../../view/section.ts";
-import { facts, table } from "../../../view/table.ts";
-import { count, day, moment, money } from "../../../view/values.ts";
+import { cursorLinks, renderCopyable, toneChip } from "../../../view/pieces.ts";
+import { loadSection } from "../../../view/section.ts";
+import { factList, htmlTable } from "../../../view/table.ts";
+import { countText, dateTimeText, dayText, moneyText } from "../../../view/values.ts";
 import { proofAbove } from "../payment/refusal.ts";
 import { type AnswerDraft, answerFiles, answerForm, answerRoutes, fileLabel, textLabel } from "./answer.ts";
 
@@ -56,17 +56,17 @@ function disputePage(visit: MerchantVisit, record: DisputeRecord, draft: AnswerD
   const texts = textsOf(language).disputes;
   const { dispute, currency, paymentId } = record;
   if (!dispute) throw new Failure("NOT_FOUND");
-  const amount = money(language, dispute.amount, currency);
+  const amount = moneyText(language, dispute.amount, currency);
   const { text, tone } = stateOf(language, "moneyStates", dispute.status);
   const mayAnswer = may("disputes.answer") && (isOpen(record) || draft.isOpen === true);
   return {
-    title: fill(texts.disputeOf, { amount }),
+    title: fillText(texts.disputeOf, { amount }),
     status: draft.problems.length > 0 ? 422 : 200,
-    body: html`<div class="heading"><h1>${fill(texts.disputeOf, { amount })}</h1>${chip(text, tone)}</div>
-<div class="panel">${facts([
+    body: html`<div class="heading"><h1>${fillText(texts.disputeOf, { amount })}</h1>${toneChip(text, tone)}</div>
+<div class="panel">${factList([
       [texts.reason, translateCode(language, "reasons", dispute.reason)],
-      [texts.due, moment(language, dispute.evidenceDueAt)],
-      [texts.opened, moment(language, dispute.openedAt)],
+      [texts.due, dateTimeText(language, dispute.evidenceDueAt)],
+      [texts.opened, dateTimeText(language, dispute.openedAt)],
       [texts.payment, html`<a href="${base}/payments/${paymentId}">${texts.openPayment}</a>`],
       [texts.id, renderCopyable(language, dispute.id)],
       [texts.processorId, renderCopyable(language, dispute.connectorDisputeId)],
@@ -93,7 +93,7 @@ function sentEvidence({ language }: MerchantVisit, evidence: Evidence | undefine
       html`<code>${id}</code>`,
     ]),
   ];
-  return html`<section class="panel"><h2>${texts.evidence}</h2><p>${evidence.status === "submitted" ? texts.submitted : texts.sending} ${day(language, evidence.submittedAt)}</p>${facts(pairs)}</section>`;
+  return html`<section class="panel"><h2>${texts.evidence}</h2><p>${evidence.status === "submitted" ? texts.submitted : texts.sending} ${dayText(language, evidence.submittedAt)}</p>${factList(pairs)}</section>`;
 }
 
 const action = "disputes.answer";
@@ -168,11 +168,11 @@ function acceptPage(
   const id = dispute?.id ?? "";
   const back = html`<a href="${base}/disputes/${id}">${texts.back}</a>`;
   const { refundLimit } = membership;
-  const limit = refundLimit ? money(language, refundLimit.amount, refundLimit.currency) : "";
-  const amount = money(language, dispute?.amount ?? 0n, currency);
+  const limit = refundLimit ? moneyText(language, refundLimit.amount, refundLimit.currency) : "";
+  const amount = moneyText(language, dispute?.amount ?? 0n, currency);
   const form = postForm(visit, {
-    fields: [hidden(onceField, onceKey("accept", id, 0))],
-    button: fill(texts.acceptNow, { amount }),
+    fields: [hiddenField(onceField, onceKey("accept", id, 0))],
+    button: fillText(texts.acceptNow, { amount }),
     tone: "danger",
     link: back,
   });
@@ -180,7 +180,7 @@ function acceptPage(
     title: texts.accept,
     status: problem === "" ? 200 : 422,
     body: html`<div class="panel form-panel"><h1>${texts.accept}</h1>${problemSummary(texts.wrong, problem === "" ? [] : [["main", problem]])}<p>${texts.acceptText}</p>
-${isAllowed ? form : html`<p>${fill(texts.acceptAboveLimit, { limit })}</p><p>${back}</p>`}</div>`,
+${isAllowed ? form : html`<p>${fillText(texts.acceptAboveLimit, { limit })}</p><p>${back}</p>`}</div>`,
   };
 }
 
@@ -207,7 +207,7 @@ async function disputesPage(context: ConsoleContext, visit: MerchantVisit): Prom
   return {
     title: texts.title,
     body: html`<h1>${texts.title}</h1>${partLinks(texts.filter, tabs)}
-${await section(language, texts.title, list, (found) => found)}`,
+${await loadSection(language, texts.title, list, (found) => found)}`,
   };
 }
 
@@ -230,8 +230,8 @@ export async function openDisputes({ peers }: ConsoleContext, { merchantId, envi
 async function openOf(context: ConsoleContext, visit: MerchantVisit): Promise<Html> {
   const texts = textsOf(visit.language).disputes;
   const { disputes, total } = await openDisputes(context, visit);
-  const shown = count(visit.language, disputes.length);
-  return html`${tableOf(visit, disputes, texts.none)}${total > BigInt(openMax) ? html`<p class="muted">${fill(texts.first, { count: shown })}</p>` : ""}`;
+  const shown = countText(visit.language, disputes.length);
+  return html`${tableOf(visit, disputes, texts.none)}${total > BigInt(openMax) ? html`<p class="muted">${fillText(texts.first, { count: shown })}</p>` : ""}`;
 }
 
 async function allOf({ peers }: ConsoleContext, visit: MerchantVisit): Promise<Html> {
@@ -243,16 +243,16 @@ async function allOf({ peers }: ConsoleContext, visit: MerchantVisit): Promise<H
   const found = await peers.disputes.listDisputes({ merchantId, environment, limit: pageSize, afterId });
   const next = found.hasMore ? found.disputes.at(-1)?.dispute?.id : "";
   return html`${tableOf(visit, found.disputes, texts.noneAtAll)}
-${pages(language, { path, query, next, total: pluralText(language, texts.total, found.total) })}`;
+${cursorLinks(language, { path, query, next, total: pluralText(language, texts.total, found.total) })}`;
 }
 
 function tableOf({ language, base }: MerchantVisit, disputes: readonly DisputeRecord[], empty: string): Html {
   const texts = textsOf(language).disputes;
   const state = ({ dispute, acceptance }: DisputeRecord) => {
     const { text, tone } = stateOf(language, "moneyStates", dispute?.status ?? "");
-    return html`${chip(text, tone)}${acceptance === "" ? "" : html`<br><span class="hint">${texts.accepting}</span>`}`;
+    return html`${toneChip(text, tone)}${acceptance === "" ? "" : html`<br><span class="hint">${texts.accepting}</span>`}`;
   };
-  return table({
+  return htmlTable({
     caption: texts.title,
     rows: disputes,
     empty,
@@ -261,12 +261,12 @@ function tableOf({ language, base }: MerchantVisit, disputes: readonly DisputeRe
         heading: texts.amount,
         isNumber: true,
         cell: ({ dispute, currency }) =>
-          html`<a href="${base}/disputes/${dispute?.id ?? ""}">${money(language, dispute?.amount ?? 0n, currency)}</a>`,
+          html`<a href="${base}/disputes/${dispute?.id ?? ""}">${moneyText(language, dispute?.amount ?? 0n, currency)}</a>`,
       },
       { heading: texts.status, cell: state },
-      { heading: texts.due, cell: ({ dispute }) => day(language, dispute?.evidenceDueAt) },
+      { heading: texts.due, cell: ({ dispute }) => dayText(language, dispute?.evidenceDueAt) },
       { heading: texts.reason, cell: ({ dispute }) => translateCode(language, "reasons", dispute?.reason ?? "") },
-      { heading: texts.opened, cell: ({ dispute }) => day(language, dispute?.openedAt) },
+      { heading: texts.opened, cell: ({ dispute }) => dayText(language, dispute?.openedAt) },
     ],
   });
 }

@@ -4,9 +4,9 @@ import type { GetOverviewResponse, OverviewDay } from "#proto/payments/v1/paymen
 import { type Html, html } from "../../../../html.ts";
 import { dayText } from "../../../http/day.ts";
 import type { MerchantVisit } from "../../../session/visit.ts";
-import { fill, type Language, textsOf } from "../../../texts/texts.ts";
-import { table } from "../../../view/table.ts";
-import { count, dayShown, money } from "../../../view/values.ts";
+import { fillText, type Language, textsOf } from "../../../texts/texts.ts";
+import { htmlTable } from "../../../view/table.ts";
+import { countText, dayShown, moneyText } from "../../../view/values.ts";
 
 export const overviewDays = 30;
 const dayMs = 86_400_000;
@@ -50,11 +50,11 @@ function panel(
   const cells = periods.map(({ label, days }) => {
     const sum = sumOf(found.filter(({ day }) => day >= dayBefore(today, days - 1)));
     const names: [string, string][] = [
-      [texts.payments, count(language, sum.payments)],
+      [texts.payments, countText(language, sum.payments)],
       [texts.success, rate(language, sum)],
-      [texts.refunds, money(language, sum.refunded, currency)],
+      [texts.refunds, moneyText(language, sum.refunded, currency)],
     ];
-    return html`<div class="figure"><h3>${label}</h3><p class="figure-amount"><span class="visually-hidden">${texts.volume}</span> ${money(language, sum.captured, currency)}</p>
+    return html`<div class="figure"><h3>${label}</h3><p class="figure-amount"><span class="visually-hidden">${texts.volume}</span> ${moneyText(language, sum.captured, currency)}</p>
 <dl>${names.map(([name, value]) => html`<div><dt>${name}</dt><dd>${value}</dd></div>`)}</dl></div>`;
   });
   return html`<section class="panel"><h2>${texts.volume} · ${currency}</h2><div class="figures">${cells}</div>
@@ -63,16 +63,16 @@ ${isFirst ? renderChart(language, today, currency, found) : ""}${byDay(language,
 
 function byDay(language: Language, currency: string, found: readonly OverviewDay[]): Html {
   const texts = textsOf(language).home;
-  return html`<details class="more"><summary>${texts.byDay}</summary>${table({
+  return html`<details class="more"><summary>${texts.byDay}</summary>${htmlTable({
     caption: `${texts.byDay}, ${currency}`,
     rows: found.toReversed(),
     empty: texts.noMoney,
     columns: [
       { heading: texts.day, cell: ({ day }) => dayShown(language, day) },
-      { heading: texts.volume, isNumber: true, cell: (row) => money(language, row.capturedAmount, currency) },
-      { heading: texts.payments, isNumber: true, cell: (row) => count(language, row.capturedCount) },
+      { heading: texts.volume, isNumber: true, cell: (row) => moneyText(language, row.capturedAmount, currency) },
+      { heading: texts.payments, isNumber: true, cell: (row) => countText(language, row.capturedCount) },
       { heading: texts.success, isNumber: true, cell: (row) => rate(language, sumOf([row])) },
-      { heading: texts.refunds, isNumber: true, cell: (row) => money(language, row.refundedAmount, currency) },
+      { heading: texts.refunds, isNumber: true, cell: (row) => moneyText(language, row.refundedAmount, currency) },
     ],
   })}</details>`;
 }
@@ -115,14 +115,14 @@ function renderChart(language: Language, today: string, currency: string, found:
     const { capturedAmount = 0n, capturedCount = 0n } = byDay.get(day) ?? {};
     // A day with any amount gets a visible bar.
     const high = capturedAmount <= 0n ? 0 : Math.max(2, Number((capturedAmount * BigInt(height)) / most));
-    const dayTitle = fill(texts.chartDay, {
+    const dayTitle = fillText(texts.chartDay, {
       day: dayName(language, day),
-      amount: money(language, capturedAmount, currency),
-      count: count(language, capturedCount),
+      amount: moneyText(language, capturedAmount, currency),
+      count: countText(language, capturedCount),
     });
     return html`<g><title>${dayTitle}</title><rect class="bar-day" x="${i * width}" y="0" width="${width}" height="${height}"/><rect class="bar-value" x="${i * width + gap / 2}" y="${height - high}" width="${width - gap}" height="${high}"/></g>`;
   });
-  return html`<svg class="chart" viewBox="0 0 ${days * width} ${height}" preserveAspectRatio="none" role="img" aria-label="${fill(texts.chart, { currency, total: money(language, total, currency) })}">${bars}</svg>
+  return html`<svg class="chart" viewBox="0 0 ${days * width} ${height}" preserveAspectRatio="none" role="img" aria-label="${fillText(texts.chart, { currency, total: moneyText(language, total, currency) })}">${bars}</svg>
 <p class="chart-ends"><span>${dayName(language, dayText(todayMs - (days - 1) * dayMs))}</span><span>${dayName(language, today)}</span></p>`;
 }
 

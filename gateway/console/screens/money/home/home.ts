@@ -5,9 +5,9 @@ import { Environment } from "#proto/merchant/v1/merchant_pb.ts";
 import { type Html, html } from "../../../../html.ts";
 import { merchantPage } from "../../../routes.ts";
 import type { ConsoleContext, MerchantVisit, Page } from "../../../session/visit.ts";
-import { fill, textsOf } from "../../../texts/texts.ts";
-import { section } from "../../../view/section.ts";
-import { count, day } from "../../../view/values.ts";
+import { fillText, textsOf } from "../../../texts/texts.ts";
+import { loadSection } from "../../../view/section.ts";
+import { countText, dayText } from "../../../view/values.ts";
 import { endpointsWithHealth, isFailing } from "../../developers/webhooks.ts";
 import { openDisputes } from "../disputes/dispute.ts";
 import { overviewDays, renderFigures } from "./figures.ts";
@@ -21,7 +21,7 @@ async function homePage(context: ConsoleContext, visit: MerchantVisit): Promise<
   const texts = textsOf(language).home;
   const overview = () => context.peers.payments.getOverview({ merchantId, environment, days: overviewDays });
   const [figures, attention, checklist] = await Promise.all([
-    may("payments.read") ? section(language, texts.figures, overview, (found) => renderFigures(visit, found)) : "",
+    may("payments.read") ? loadSection(language, texts.figures, overview, (found) => renderFigures(visit, found)) : "",
     renderAttention(context, visit),
     renderChecklist(context, visit),
   ]);
@@ -39,32 +39,35 @@ async function renderAttention(context: ConsoleContext, visit: MerchantVisit): P
     html`<li><a href="${base}/${path}">${text}</a>${more}</li>`;
   const parts = await Promise.all([
     may("disputes.answer")
-      ? section(
+      ? loadSection(
           language,
           texts.disputesPart,
           () => openDisputes(context, visit),
           ({ disputes, total }) => {
             const due = disputes[0]?.dispute?.evidenceDueAt;
-            const first = due ? html` – ${texts.disputeDue} ${day(language, due)}` : "";
-            return total === 0n ? "" : line("disputes", fill(texts.disputes, { count: count(language, total) }), first);
+            const first = due ? html` – ${texts.disputeDue} ${dayText(language, due)}` : "";
+            return total === 0n
+              ? ""
+              : line("disputes", fillText(texts.disputes, { count: countText(language, total) }), first);
           },
         )
       : "",
     may("webhooks.read")
-      ? section(
+      ? loadSection(
           language,
           texts.webhooksPart,
           () => failingEndpoints(context, visit),
           (failing) =>
-            failing === 0 ? "" : line("webhooks", fill(texts.failing, { count: count(language, failing) })),
+            failing === 0 ? "" : line("webhooks", fillText(texts.failing, { count: countText(language, failing) })),
         )
       : "",
     may("keys.read")
-      ? section(
+      ? loadSection(
           language,
           texts.keysPart,
           () => expiringKeys(context, visit),
-          (expiring) => (expiring === 0 ? "" : line("keys", fill(texts.keys, { count: count(language, expiring) }))),
+          (expiring) =>
+            expiring === 0 ? "" : line("keys", fillText(texts.keys, { count: countText(language, expiring) })),
         )
       : "",
   ]);
@@ -108,14 +111,14 @@ interface Step {
 async function renderChecklist(context: ConsoleContext, visit: MerchantVisit): Promise<Html | string> {
   const { language } = visit;
   const texts = textsOf(language).home;
-  return await section(
+  return await loadSection(
     language,
     texts.list,
     () => loadSteps(context, visit),
     (steps) => {
       const done = steps.filter(({ isDone }) => isDone).length;
       if (done === steps.length) return "";
-      return html`<section class="panel"><h2>${texts.list}</h2><p class="muted">${fill(texts.listDone, { done: String(done), all: String(steps.length) })}</p>
+      return html`<section class="panel"><h2>${texts.list}</h2><p class="muted">${fillText(texts.listDone, { done: String(done), all: String(steps.length) })}</p>
 <ol class="checklist">${steps.map((step) => item(visit, step))}</ol></section>`;
     },
   );

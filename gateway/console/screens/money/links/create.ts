@@ -9,12 +9,12 @@ import type { Form } from "../../../http/form.ts";
 import { freshKey, onceField, onceOf } from "../../../http/once.ts";
 import { merchantForm, merchantPage } from "../../../routes.ts";
 import type { Answer, ConsoleContext, MerchantVisit, Page } from "../../../session/visit.ts";
-import { fill, textsOf } from "../../../texts/texts.ts";
+import { fillText, textsOf } from "../../../texts/texts.ts";
 import type { Problems } from "../../../view/fields.ts";
 import { qrCode, renderCopyable } from "../../../view/pieces.ts";
 import { unlessAway } from "../../../view/section.ts";
-import { facts } from "../../../view/table.ts";
-import { moment, money } from "../../../view/values.ts";
+import { factList } from "../../../view/table.ts";
+import { dateTimeText, moneyText } from "../../../view/values.ts";
 import { lineCount, linkForm, readLink, type TypedLink, typedLink } from "./link-form.ts";
 
 const action = "links.write";
@@ -90,7 +90,7 @@ async function emailLink(
   });
   const outcome = answer?.outcome;
   if (outcome === QueuePaymentLinkResponse_Outcome.QUEUED)
-    return html`<p class="notice" role="status">${fill(texts.sentTo, { email })}</p>`;
+    return html`<p class="notice" role="status">${fillText(texts.sentTo, { email })}</p>`;
   const text = outcome === QueuePaymentLinkResponse_Outcome.TOO_MANY ? texts.sentTooMany : texts.notSent;
   return html`<p class="warning" role="alert">${text}</p>`;
 }
@@ -120,10 +120,10 @@ function createdPage(
         ? html`<p class="warning">${texts.noOrigin}</p>`
         : html`<p>${texts.createdText}</p><p class="made-link">${renderCopyable(language, checkoutUrl)}</p>
 ${qrCode(texts.qr, checkoutUrl)}`
-    }${facts([
-      [texts.amount, money(language, amount, currency)],
+    }${factList([
+      [texts.amount, moneyText(language, amount, currency)],
       [texts.reference, orderReference],
-      [texts.expiresAt, moment(language, session?.expiresAt)],
+      [texts.expiresAt, dateTimeText(language, session?.expiresAt)],
     ])}
 <div class="actions"><a class="button secondary" href="${base}/links/${id}">${texts.view}</a><a href="${base}/links/new">${texts.another}</a></div></div>`,
   };

@@ -8,10 +8,10 @@ import { type Html, html } from "../../../../html.ts";
 import { type Form, isLine, isText } from "../../../http/form.ts";
 import { onceField } from "../../../http/once.ts";
 import type { MerchantVisit } from "../../../session/visit.ts";
-import { fill, type Language, textsOf } from "../../../texts/texts.ts";
+import { fillText, type Language, textsOf } from "../../../texts/texts.ts";
 import {
   checkField,
-  hidden,
+  hiddenField,
   type Problems,
   problemOf,
   problemSummary,
@@ -20,7 +20,7 @@ import {
   textFields,
 } from "../../../view/fields.ts";
 import { postForm } from "../../../view/forms.ts";
-import { minorUnits, money } from "../../../view/values.ts";
+import { minorUnits, moneyText } from "../../../view/values.ts";
 
 /** @param locales languages of the payment page, by tag and name */
 export function linkForm(
@@ -41,7 +41,7 @@ export function linkForm(
   const form = postForm(visit, {
     action: `${base}/links/new`,
     fields: [
-      hidden(onceField, key),
+      hiddenField(onceField, key),
       html`<div class="pair">${field("amount", texts.amount, { inputmode: "decimal", maxlength: 20, hint: texts.amountHint })}
 ${field("currency", texts.currency, { maxlength: 3, required: true, hint: texts.currencyHint })}</div>`,
       field("reference", texts.reference, { maxlength: 100, hint: texts.referenceHint }),
@@ -62,7 +62,7 @@ ${form}`;
 
 function lifetimeField({ language }: MerchantVisit, value: string): Html {
   const texts = textsOf(language).links;
-  const days = (seconds: number) => fill(texts.days, { count: String(seconds / 86_400) });
+  const days = (seconds: number) => fillText(texts.days, { count: String(seconds / 86_400) });
   const choices = lifetimes.map((seconds) => ({
     value: String(seconds),
     label: seconds === 3_600 ? texts.hour : seconds === 86_400 ? texts.day : days(seconds),
@@ -75,7 +75,7 @@ function lineFields({ language }: MerchantVisit, lines: readonly TypedLine[], pr
   const isOpen = lines.some(({ name, amount }) => name !== "" || amount !== "");
   const rows = lines.map(({ name, quantity, amount }, i) => {
     const problem = problemOf(problems, `item_name_${i}`);
-    return html`<fieldset class="line${problem === "" ? "" : " has-problem"}"><legend>${fill(texts.item, { number: String(i + 1) })}</legend>
+    return html`<fieldset class="line${problem === "" ? "" : " has-problem"}"><legend>${fillText(texts.item, { number: String(i + 1) })}</legend>
 ${textField({ name: `item_name_${i}`, label: texts.itemName, value: name, maxlength: 200, problem })}
 ${textField({ name: `item_quantity_${i}`, label: texts.itemQuantity, value: quantity, inputmode: "numeric", maxlength: 4 })}
 ${textField({ name: `item_amount_${i}`, label: texts.itemAmount, value: amount, inputmode: "decimal", maxlength: 20 })}</fieldset>`;
@@ -138,16 +138,17 @@ export function readLink(
   if (currencyExponent(currency) === undefined) problems.push(["currency", texts.currencyWrong]);
   const lineItems =
     problems.length === 0
-      ? readLines(typed.lines, currency, (number) => fill(texts.itemWrong, { number }), problems)
+      ? readLines(typed.lines, currency, (number) => fillText(texts.itemWrong, { number }), problems)
       : [];
   const sum = lineItems.reduce((all, line) => all + line.amount, 0n);
   const total = typed.amount === "" && lineItems.length > 0 ? sum : minorUnits(typed.amount, currency);
   if (total === undefined || total < 1n || total > amountMax) problems.push(["amount", texts.amountWrong]);
   else if (lineItems.length > 0 && total !== sum)
-    problems.push(["amount", fill(texts.amountDiffers, { sum: money(language, sum, currency) })]);
-  if (!isLine(typed.reference, 100)) problems.push(["reference", fill(texts.textWrong, { field: texts.reference })]);
+    problems.push(["amount", fillText(texts.amountDiffers, { sum: moneyText(language, sum, currency) })]);
+  if (!isLine(typed.reference, 100))
+    problems.push(["reference", fillText(texts.textWrong, { field: texts.reference })]);
   if (!isText(typed.description, 255))
-    problems.push(["description", fill(texts.textWrong, { field: texts.description })]);
+    problems.push(["description", fillText(texts.textWrong, { field: texts.description })]);
   const needsEmail = typed.email !== "" || typed.mail !== "";
   const email = needsEmail ? buyerEmail(typed.email) : "";
   if (email === undefined) problems.push(["email", texts.emailWrong]);

@@ -8,13 +8,13 @@ import { idParam, queryOf } from "../../../http/address.ts";
 import { merchantForm, merchantPage } from "../../../routes.ts";
 import type { ConsoleContext, MerchantVisit, Page } from "../../../session/visit.ts";
 import { codeChoices, stateOf, translateCode } from "../../../texts/labels.ts";
-import { fill, type Language, pluralText, textsOf } from "../../../texts/texts.ts";
+import { fillText, type Language, pluralText, textsOf } from "../../../texts/texts.ts";
 import { filterForm, filterSelect, searchInput } from "../../../view/filter-form.ts";
 import { postForm } from "../../../view/forms.ts";
-import { chip, filterChips, pages, renderCopyable } from "../../../view/pieces.ts";
-import { section } from "../../../view/section.ts";
-import { facts, metadataList, table } from "../../../view/table.ts";
-import { moment, money } from "../../../view/values.ts";
+import { cursorLinks, filterChips, renderCopyable, toneChip } from "../../../view/pieces.ts";
+import { loadSection } from "../../../view/section.ts";
+import { factList, htmlTable, metadataList } from "../../../view/table.ts";
+import { dateTimeText, moneyText } from "../../../view/values.ts";
 import { createRoutes } from "./create.ts";
 
 const pageSize = 50;
@@ -52,7 +52,7 @@ async function linksPage({ peers }: ConsoleContext, visit: MerchantVisit): Promi
     title: texts.title,
     body: html`<div class="heading"><h1>${texts.title}</h1>${create}</div><p class="muted">${texts.intro}</p>
 ${filterForm(path, texts.title, texts.find, filters)}${filterChips(language, path, query, shown)}
-${await section(language, texts.title, found, (answer) => list(visit, path, query, q !== "" || status !== "", answer))}`,
+${await loadSection(language, texts.title, found, (answer) => list(visit, path, query, q !== "" || status !== "", answer))}`,
   };
 }
 
@@ -66,7 +66,7 @@ function list(
   const { language } = visit;
   const texts = textsOf(language).links;
   const next = found.hasMore ? found.sessions.at(-1)?.id : "";
-  return html`${table({
+  return html`${htmlTable({
     caption: texts.title,
     rows: found.sessions,
     empty: isFiltered ? texts.noneFound : texts.none,
@@ -74,19 +74,19 @@ function list(
       {
         heading: texts.amount,
         isNumber: true,
-        cell: ({ id, amount, currency }) => html`<a href="${path}/${id}">${money(language, amount, currency)}</a>`,
+        cell: ({ id, amount, currency }) => html`<a href="${path}/${id}">${moneyText(language, amount, currency)}</a>`,
       },
       { heading: texts.status, cell: (session) => sessionState(language, session) },
       { heading: texts.reference, cell: ({ orderReference }) => orderReference },
       { heading: texts.email, cell: ({ customerEmail }) => customerEmail },
       {
         heading: texts.expiresAt,
-        cell: (session) => (session.status === "open" ? moment(language, session.expiresAt) : ""),
+        cell: (session) => (session.status === "open" ? dateTimeText(language, session.expiresAt) : ""),
       },
-      { heading: texts.created, cell: ({ createdAt }) => moment(language, createdAt) },
+      { heading: texts.created, cell: ({ createdAt }) => dateTimeText(language, createdAt) },
     ],
   })}
-${pages(language, { path, query, next, total: pluralText(language, texts.total, found.total) })}`;
+${cursorLinks(language, { path, query, next, total: pluralText(language, texts.total, found.total) })}`;
 }
 
 function linkRoutes(context: ConsoleContext): void {
@@ -111,29 +111,29 @@ function linkRoutes(context: ConsoleContext): void {
 function sessionState(language: Language, session: Session): Html {
   const { status, paymentStatus, capturedAmount } = session;
   const isAuthorized = status === "completed" && paymentStatus === "succeeded" && capturedAmount === 0n;
-  if (isAuthorized) return chip(textsOf(language).payment.authorized, "wait");
+  if (isAuthorized) return toneChip(textsOf(language).payment.authorized, "wait");
   const { text, tone } = stateOf(language, "moneyStates", status);
-  return chip(text, tone);
+  return toneChip(text, tone);
 }
 
 function linkPage(visit: MerchantVisit, session: Session): Page {
   const { language, base } = visit;
   const texts = textsOf(language).links;
-  const title = fill(texts.linkOf, { amount: money(language, session.amount, session.currency) });
+  const title = fillText(texts.linkOf, { amount: moneyText(language, session.amount, session.currency) });
   const hasPayment = session.paymentId !== "" && !session.paymentHidden;
   const captured = session.capturedAmount ?? 0n;
   return {
     title,
     body: html`<div class="heading"><h1>${title}</h1>${sessionState(language, session)}</div>
-<div class="panel">${facts([
+<div class="panel">${factList([
       [texts.payment, hasPayment ? html`<a href="${base}/payments/${session.paymentId}">${texts.openPayment}</a>` : ""],
-      [textsOf(language).payment.captured, captured === 0n ? "" : money(language, captured, session.currency)],
+      [textsOf(language).payment.captured, captured === 0n ? "" : moneyText(language, captured, session.currency)],
       [texts.reference, session.orderReference],
       [texts.description, session.description],
       [texts.email, session.customerEmail],
-      [texts.created, moment(language, session.createdAt)],
-      [texts.completed, moment(language, session.completedAt)],
-      [texts.expiresAt, session.status === "open" ? moment(language, session.expiresAt) : ""],
+      [texts.created, dateTimeText(language, session.createdAt)],
+      [texts.completed, dateTimeText(language, session.completedAt)],
+      [texts.expiresAt, session.status === "open" ? dateTimeText(language, session.expiresAt) : ""],
       [texts.processor, translateCode(language, "processorNames", session.connector)],
       [texts.capture, session.captureMethod === "manual" ? texts.captureManual : texts.captureAutomatic],
       [texts.metadata, metadataList(session.metadata)],
@@ -146,14 +146,14 @@ function linkPage(visit: MerchantVisit, session: Session): Page {
 function items({ language }: MerchantVisit, { lineItems, currency }: Session): Html | string {
   if (lineItems.length === 0) return "";
   const texts = textsOf(language).links;
-  return html`<h2>${texts.lineItems}</h2>${table({
+  return html`<h2>${texts.lineItems}</h2>${htmlTable({
     caption: texts.lineItems,
     rows: lineItems,
     empty: "",
     columns: [
       { heading: texts.itemName, cell: ({ name }) => name },
       { heading: texts.itemQuantity, isNumber: true, cell: ({ quantity }) => String(quantity) },
-      { heading: texts.amount, isNumber: true, cell: ({ amount }) => money(language, amount, currency) },
+      { heading: texts.amount, isNumber: true, cell: ({ amount }) => moneyText(language, amount, currency) },
     ],
   })}`;
 }

@@ -10,11 +10,11 @@ import { idParam } from "../../../http/address.ts";
 import { merchantPage } from "../../../routes.ts";
 import type { ConsoleContext, MerchantVisit, Page } from "../../../session/visit.ts";
 import { cardText, stateOf, translateCode } from "../../../texts/labels.ts";
-import { fill, type Language, textsOf } from "../../../texts/texts.ts";
-import { chip, codeBlock, renderCopyable } from "../../../view/pieces.ts";
+import { fillText, type Language, textsOf } from "../../../texts/texts.ts";
+import { codeBlock, renderCopyable, toneChip } from "../../../view/pieces.ts";
 import { renderMissing, unlessAway } from "../../../view/section.ts";
-import { facts, metadataList, table } from "../../../view/table.ts";
-import { moment, money } from "../../../view/values.ts";
+import { factList, htmlTable, metadataList } from "../../../view/table.ts";
+import { dateTimeText, moneyText } from "../../../view/values.ts";
 import { captureRoutes, refundRoutes } from "./refund.ts";
 import { mayCancel, mayCapture, refundableAmount } from "./refusal.ts";
 import { loadStory, renderTimeline } from "./timeline.ts";
@@ -39,7 +39,7 @@ async function paymentPage(context: ConsoleContext, visit: MerchantVisit): Promi
   const payment = found?.value.payment;
   const booksHtml = may("books.read") ? renderBooks(visit, books?.value.entries) : "";
   const title = payment
-    ? fill(texts.title, { amount: money(language, payment.amount, payment.currency) })
+    ? fillText(texts.title, { amount: moneyText(language, payment.amount, payment.currency) })
     : texts.payment;
   return {
     title,
@@ -56,7 +56,7 @@ function failureAndActions(visit: MerchantVisit, payment: Payment): Html {
   const texts = textsOf(language).payment;
   const { failure } = payment;
   const failureNotice = failure
-    ? html`<div class="warning"><strong>${texts.failed}: ${translateCode(language, "failures", failure.code)}</strong><p>${fill(texts.processorMessage, { words: failure.message })}</p><p>${translateCode(language, "failures", failure.advice)}</p></div>`
+    ? html`<div class="warning"><strong>${texts.failed}: ${translateCode(language, "failures", failure.code)}</strong><p>${fillText(texts.processorMessage, { words: failure.message })}</p><p>${translateCode(language, "failures", failure.advice)}</p></div>`
     : "";
   return html`${failureNotice}${actions(visit, payment)}`;
 }
@@ -81,7 +81,7 @@ function actions({ base, language, may }: MerchantVisit, payment: Payment): Html
 function renderBooks({ language }: MerchantVisit, entries: readonly JournalEntry[] | undefined): Html {
   const texts = textsOf(language).payment;
   if (!entries) return renderMissing(language, texts.books);
-  return html`<section class="panel"><h2>${texts.books}</h2><p class="muted">${texts.booksText}</p>${table({
+  return html`<section class="panel"><h2>${texts.books}</h2><p class="muted">${texts.booksText}</p>${htmlTable({
     caption: texts.books,
     rows: entries,
     empty: texts.noEntries,
@@ -89,8 +89,8 @@ function renderBooks({ language }: MerchantVisit, entries: readonly JournalEntry
       { heading: texts.what, cell: ({ kind }) => translateCode(language, "books", kind) },
       { heading: texts.debit, cell: ({ debit }) => translateCode(language, "books", debit) },
       { heading: texts.credit, cell: ({ credit }) => translateCode(language, "books", credit) },
-      { heading: texts.amount, isNumber: true, cell: ({ amount, currency }) => money(language, amount, currency) },
-      { heading: texts.when, cell: ({ createdAt }) => moment(language, createdAt) },
+      { heading: texts.amount, isNumber: true, cell: ({ amount, currency }) => moneyText(language, amount, currency) },
+      { heading: texts.when, cell: ({ createdAt }) => dateTimeText(language, createdAt) },
     ],
   })}</section>`;
 }
@@ -105,23 +105,23 @@ function renderDeveloperDetails({ config }: ConsoleContext, { language }: Mercha
 
 /** An authorization is not paid yet, although its status is `succeeded`. */
 export function paymentChip(language: Language, payment: Payment | ListedPayment): Html {
-  if (mayCapture(payment)) return chip(textsOf(language).payment.authorized, "wait");
+  if (mayCapture(payment)) return toneChip(textsOf(language).payment.authorized, "wait");
   const { text, tone } = stateOf(language, "paymentStates", payment.status);
-  return chip(text, tone);
+  return toneChip(text, tone);
 }
 
 function paymentFacts({ base, language, environment }: MerchantVisit, payment: Payment): Html {
   const texts = textsOf(language).payment;
   const { amount, capturedAmount, refundedAmount, feeAmount, netAmount, currency, sessionId } = payment;
-  const some = (value: bigint) => (value === 0n ? "" : money(language, value, currency));
-  return facts([
-    [texts.amount, money(language, amount, currency)],
+  const some = (value: bigint) => (value === 0n ? "" : moneyText(language, value, currency));
+  return factList([
+    [texts.amount, moneyText(language, amount, currency)],
     [texts.captured, capturedAmount === amount ? "" : some(capturedAmount)],
     [texts.refunded, some(refundedAmount)],
     [texts.fee, some(feeAmount)],
     [texts.net, some(netAmount)],
-    [texts.created, moment(language, payment.createdAt)],
-    [texts.captureBefore, moment(language, payment.captureBefore)],
+    [texts.created, dateTimeText(language, payment.createdAt)],
+    [texts.captureBefore, dateTimeText(language, payment.captureBefore)],
     [texts.description, payment.description],
     [texts.reference, payment.orderReference],
     [texts.buyer, payment.customerEmail],
@@ -139,7 +139,7 @@ function cardFacts({ language }: MerchantVisit, { card, verification }: Payment)
   const texts = textsOf(language).payment;
   const { riskLevel = "", riskScore = 0 } = verification ?? {};
   const expiry = card?.expMonth ? `${String(card.expMonth).padStart(2, "0")}/${card.expYear}` : "";
-  return html`<section class="panel"><h2>${texts.card}</h2>${facts([
+  return html`<section class="panel"><h2>${texts.card}</h2>${factList([
     [
       texts.cardNumber,
       [cardText(card), translateCode(language, "fundings", card?.funding ?? "")].filter(Boolean).join(", "),

@@ -8,11 +8,11 @@ import { onceField, onceOf } from "../../../http/once.ts";
 import { merchantForm, merchantPage } from "../../../routes.ts";
 import { requireProof } from "../../../session/prove.ts";
 import type { Answer, ConsoleContext, MerchantVisit, Page } from "../../../session/visit.ts";
-import { fill, textsOf } from "../../../texts/texts.ts";
-import { hidden, type Problems, problemSummary, textField, textFields } from "../../../view/fields.ts";
+import { fillText, textsOf } from "../../../texts/texts.ts";
+import { hiddenField, type Problems, problemSummary, textField, textFields } from "../../../view/fields.ts";
 import { postForm } from "../../../view/forms.ts";
-import { facts } from "../../../view/table.ts";
-import { majorUnits, minorUnits, money } from "../../../view/values.ts";
+import { factList } from "../../../view/table.ts";
+import { majorUnits, minorUnits, moneyText } from "../../../view/values.ts";
 import {
   keyAfter,
   keyOf,
@@ -83,8 +83,8 @@ async function refund(context: ConsoleContext, visit: MerchantVisit, form: Form)
 function limitUsed({ language, membership }: MerchantVisit, payment: Payment, amount: bigint): string {
   const { refundLimit } = membership;
   if (!refundLimit || payment.refundedAmount + amount <= refundLimit.amount) return "";
-  return fill(textsOf(language).payment.limitUsed, {
-    limit: money(language, refundLimit.amount, refundLimit.currency),
+  return fillText(textsOf(language).payment.limitUsed, {
+    limit: moneyText(language, refundLimit.amount, refundLimit.currency),
   });
 }
 
@@ -96,13 +96,13 @@ function problemsOf(visit: MerchantVisit, payment: Payment, amount: bigint | und
   const problems: [string, string][] = [];
   if (amount === undefined || amount === 0n) problems.push(["amount", texts.amountWrong]);
   else if (refundLimit && refundLimit.currency !== currency)
-    problems.push(["amount", fill(texts.refundOtherCurrency, { currency: refundLimit.currency })]);
+    problems.push(["amount", fillText(texts.refundOtherCurrency, { currency: refundLimit.currency })]);
   else if (refundLimit && amount > refundLimit.amount)
-    problems.push(["amount", fill(texts.aboveLimit, { limit: money(language, refundLimit.amount, currency) })]);
+    problems.push(["amount", fillText(texts.aboveLimit, { limit: moneyText(language, refundLimit.amount, currency) })]);
   else if (amount > capturedAmount)
     problems.push([
       "amount",
-      fill(texts.amountTooLarge, { left: money(language, refundableAmount(payment), currency) }),
+      fillText(texts.amountTooLarge, { left: moneyText(language, refundableAmount(payment), currency) }),
     ]);
   if (!isText(reason, reasonMax)) problems.push(["reason", texts.reasonWrong]);
   return problems;
@@ -122,13 +122,13 @@ function refundPage(
   const back = html`<a href="${base}/payments/${payment.id}">${texts.back}</a>`;
   const shownProblems = refused ? [["amount", texts[refused.text]] as const] : problems;
   const limit = refundLimit
-    ? fill(texts.refundLimit, { limit: money(language, refundLimit.amount, refundLimit.currency) })
+    ? fillText(texts.refundLimit, { limit: moneyText(language, refundLimit.amount, refundLimit.currency) })
     : "";
   const field = textFields(typed, problems);
   const amount = { inputmode: "decimal", maxlength: 20, required: true, hint: limit } as const;
   const form = postForm(visit, {
     fields: [
-      hidden(onceField, typed.key),
+      hiddenField(onceField, typed.key),
       field("amount", `${texts.refundAmount} (${payment.currency})`, amount),
       field("reason", texts.reason, { maxlength: reasonMax, hint: texts.reasonHint }),
     ],
@@ -141,11 +141,11 @@ function refundPage(
     title: texts.refundTitle,
     status: shownProblems.length > 0 ? 422 : 200,
     body: html`<div class="panel form-panel"><h1>${texts.refundTitle}</h1>${problemSummary(textsOf(language).frame.problemTitle, shownProblems)}<p>${texts.refundText}</p>
-${facts([
-  [texts.payment, money(language, payment.amount, payment.currency)],
+${factList([
+  [texts.payment, moneyText(language, payment.amount, payment.currency)],
   [texts.reference, payment.orderReference],
   [texts.buyer, payment.customerEmail],
-  [texts.refundable, money(language, left, payment.currency)],
+  [texts.refundable, moneyText(language, left, payment.currency)],
 ])}${isShown ? form : html`<p>${texts.nothingLeft}</p><p>${back}</p>`}</div>`,
   };
 }
@@ -186,8 +186,9 @@ async function capture(context: ConsoleContext, visit: MerchantVisit, form: Form
   const typed = form.raw("amount");
   const amount = minorUnits(typed, payment.currency);
   if (amount === undefined || amount === 0n || amount > payment.amount) {
-    const most = money(language, payment.amount, payment.currency);
-    const problem = amount && amount > payment.amount ? fill(texts.amountTooLarge, { left: most }) : texts.amountWrong;
+    const most = moneyText(language, payment.amount, payment.currency);
+    const problem =
+      amount && amount > payment.amount ? fillText(texts.amountTooLarge, { left: most }) : texts.amountWrong;
     return capturePage(visit, payment, { typed, key: form.raw(onceField), problem });
   }
   const idempotency = onceOf(form, ["capture", payment.id], [amount]);
@@ -229,7 +230,7 @@ function capturePage(visit: MerchantVisit, payment: Payment, shown: FormView): P
     ...{ name: "amount", label: `${texts.captureAmount} (${payment.currency})`, value: typed },
     ...{ inputmode: "decimal", maxlength: 20, required: true, problem },
   });
-  const fields = [hidden(onceField, shown.key), field];
+  const fields = [hiddenField(onceField, shown.key), field];
   const form = postForm(visit, { fields, button: texts.captureNow, link: backLink(visit, payment) });
   return actionPage(visit, payment, shown, {
     ...{ title: texts.captureTitle, text: texts.captureText, refusal: texts.notCapturable },
@@ -239,7 +240,7 @@ function capturePage(visit: MerchantVisit, payment: Payment, shown: FormView): P
 
 function cancelPage(visit: MerchantVisit, payment: Payment, shown: FormView): Page {
   const texts = textsOf(visit.language).payment;
-  const fields = [hidden(onceField, shown.key)];
+  const fields = [hiddenField(onceField, shown.key)];
   const form = postForm(visit, { fields, button: texts.cancelNow, tone: "danger", link: backLink(visit, payment) });
   return actionPage(visit, payment, shown, {
     ...{ title: texts.cancelTitle, text: texts.cancelText, refusal: texts.notCancelable },
@@ -263,8 +264,8 @@ function actionPage(
     title: parts.title,
     status: problem === "" ? 200 : 422,
     body: html`<div class="panel form-panel"><h1>${parts.title}</h1>${problemSummary(textsOf(language).frame.problemTitle, problem === "" ? [] : [["amount", problem]])}<p>${parts.text}</p>
-${facts([
-  [texts.payment, money(language, payment.amount, payment.currency)],
+${factList([
+  [texts.payment, moneyText(language, payment.amount, payment.currency)],
   [texts.reference, payment.orderReference],
   [texts.buyer, payment.customerEmail],
 ])}${parts.form ?? html`<p>${parts.refusal}</p><p>${backLink(visit, payment)}</p>`}</div>`,

@@ -8,10 +8,10 @@ import type { PaymentDelivery } from "#proto/webhook/v1/webhook_pb.ts";
 import { type Html, html } from "../../../../html.ts";
 import type { ConsoleContext, MerchantVisit } from "../../../session/visit.ts";
 import { cardText, stateOf, type Tone, translateCode } from "../../../texts/labels.ts";
-import { fill, textsOf } from "../../../texts/texts.ts";
-import { chip } from "../../../view/pieces.ts";
+import { fillText, textsOf } from "../../../texts/texts.ts";
+import { toneChip } from "../../../view/pieces.ts";
 import { renderMissing, unlessAway } from "../../../view/section.ts";
-import { day, moment, money } from "../../../view/values.ts";
+import { dateTimeText, dayText, moneyText } from "../../../view/values.ts";
 import { peopleOf } from "../../settings/audit.ts";
 
 interface TimelineItem {
@@ -39,7 +39,7 @@ ${story.deliveries ? "" : renderMissing(language, texts.deliveries)}${story.acts
 
 function item({ language }: MerchantVisit, { at, title, tone = "quiet", details }: TimelineItem): Html {
   const shown = details.filter((each) => each !== "").map((each) => html`<p>${each}</p>`);
-  return html`<li class="is-${tone}"><strong>${title}</strong> <span class="muted when">${moment(language, at)}</span>${shown}</li>`;
+  return html`<li class="is-${tone}"><strong>${title}</strong> <span class="muted when">${dateTimeText(language, at)}</span>${shown}</li>`;
 }
 
 function ofPayment(visit: MerchantVisit, payment: Payment): readonly TimelineItem[] {
@@ -55,7 +55,7 @@ function ofPayment(visit: MerchantVisit, payment: Payment): readonly TimelineIte
     ...milestone(payment.authorizedAt, texts.authorized, "good"),
     ...milestone(
       payment.capturedAt,
-      fill(texts.capturedAmount, { amount: money(language, payment.capturedAmount, currency) }),
+      fillText(texts.capturedAmount, { amount: moneyText(language, payment.capturedAmount, currency) }),
       "good",
     ),
     ...(failedAt && failure && last?.outcome !== "failed"
@@ -66,7 +66,7 @@ function ofPayment(visit: MerchantVisit, payment: Payment): readonly TimelineIte
             tone: "bad",
             details: [
               translateCode(language, "failures", failure.code),
-              fill(texts.processorMessage, { words: failure.message }),
+              fillText(texts.processorMessage, { words: failure.message }),
             ],
           } as const,
         ]
@@ -88,7 +88,7 @@ function ofAttempt({ language }: MerchantVisit, attempt: PaymentAttempt, advice:
       cardText({ brand: cardBrand, last4: cardLast4 }),
       threeDsResult === "" ? "" : `${texts.threeDs}: ${translateCode(language, "cardChecks", threeDsResult)}`,
       failureCode === "" ? "" : html`${translateCode(language, "failures", failureCode)} <code>${failureCode}</code>`,
-      failureMessage === "" ? "" : fill(texts.processorMessage, { words: failureMessage }),
+      failureMessage === "" ? "" : fillText(texts.processorMessage, { words: failureMessage }),
       advice === "" ? "" : translateCode(language, "failures", advice),
     ],
   };
@@ -99,12 +99,12 @@ function ofRefund({ language }: MerchantVisit, refund: Refund, currency: string)
   const { text, tone } = stateOf(language, "moneyStates", refund.status);
   return {
     at: refund.createdAt,
-    title: html`${fill(texts.refundOf, { amount: money(language, refund.amount, currency) })} ${chip(text, tone)}`,
+    title: html`${fillText(texts.refundOf, { amount: moneyText(language, refund.amount, currency) })} ${toneChip(text, tone)}`,
     tone,
     details: [
       translateCode(language, "reasons", refund.reason),
       refund.failureCode === "" ? "" : translateCode(language, "failures", refund.failureCode),
-      refund.failureMessage === "" ? "" : fill(texts.processorMessage, { words: refund.failureMessage }),
+      refund.failureMessage === "" ? "" : fillText(texts.processorMessage, { words: refund.failureMessage }),
       html`<code>${refund.id}</code>`,
     ],
   };
@@ -117,11 +117,11 @@ function ofDispute({ base, language }: MerchantVisit, { dispute, currency }: Pay
   return [
     {
       at: dispute.openedAt,
-      title: html`<a href="${base}/disputes/${dispute.id}">${fill(texts.disputeOf, { amount: money(language, dispute.amount, currency) })}</a> ${chip(text, tone)}`,
+      title: html`<a href="${base}/disputes/${dispute.id}">${fillText(texts.disputeOf, { amount: moneyText(language, dispute.amount, currency) })}</a> ${toneChip(text, tone)}`,
       tone: "bad",
       details: [
         translateCode(language, "reasons", dispute.reason),
-        dispute.evidenceDueAt ? html`${texts.due} ${day(language, dispute.evidenceDueAt)}` : "",
+        dispute.evidenceDueAt ? html`${texts.due} ${dayText(language, dispute.evidenceDueAt)}` : "",
       ],
     },
   ];
@@ -134,9 +134,9 @@ function ofDelivery({ base, language }: MerchantVisit, { endpointId, delivery }:
   const status = statusCode === 0 ? texts.noAnswer : String(statusCode);
   return {
     at: delivery?.createdAt,
-    title: html`<a href="${base}/webhooks/${endpointId}/deliveries/${id}">${fill(texts.deliveryOf, { event: eventType })}</a>`,
+    title: html`<a href="${base}/webhooks/${endpointId}/deliveries/${id}">${fillText(texts.deliveryOf, { event: eventType })}</a>`,
     tone: delivered ? "good" : failed ? "bad" : "wait",
-    details: [fill(text, { status, attempts }), delivery?.lastError ?? ""],
+    details: [fillText(text, { status, attempts }), delivery?.lastError ?? ""],
   };
 }
 
@@ -152,7 +152,7 @@ function ofAuditEntry({ language }: MerchantVisit, entry: AuditEntry, names: Sto
 function actorName(language: MerchantVisit["language"], actor: string, names: Story["names"]): string {
   const texts = textsOf(language).payment;
   if (actor.startsWith("usr_")) return names.get(actor) ?? texts.formerMember;
-  if (actor.startsWith("ak_")) return fill(texts.byKey, { key: names.get(actor) ?? actor });
+  if (actor.startsWith("ak_")) return fillText(texts.byKey, { key: names.get(actor) ?? actor });
   return actor === "operator" ? texts.byOperator : actor === "" ? texts.byService : actor;
 }
 

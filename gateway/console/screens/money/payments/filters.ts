@@ -8,7 +8,7 @@ import { searchOf } from "../../../../json/parts/input.ts";
 import { dayEnd, dayStart } from "../../../http/day.ts";
 import type { MerchantVisit } from "../../../session/visit.ts";
 import { codeChoices, codesOf, stateOf } from "../../../texts/labels.ts";
-import { fill, type Language, textsOf } from "../../../texts/texts.ts";
+import { fillText, type Language, textsOf } from "../../../texts/texts.ts";
 import { textFields } from "../../../view/fields.ts";
 import { filterSelect, searchInput } from "../../../view/filter-form.ts";
 import { dayShown, minorUnits } from "../../../view/values.ts";
@@ -50,13 +50,13 @@ export function readFilters(query: URLSearchParams, language: Language): Payment
     if (typed[name] === "") return undefined;
     // Without a currency, amounts have two decimals.
     const amount = minorUnits(typed[name], currency || "EUR");
-    if (amount === undefined) problems.push([name, fill(texts.wrongAmount, { field: texts[name] })]);
+    if (amount === undefined) problems.push([name, fillText(texts.wrongAmount, { field: texts[name] })]);
     return amount;
   };
   const day = (name: FilterName, label: string, read: typeof dayStart) => {
     if (typed[name] === "") return undefined;
     const at = read(typed[name]);
-    if (!at) problems.push([name, fill(texts.wrongDay, { field: label })]);
+    if (!at) problems.push([name, fillText(texts.wrongDay, { field: label })]);
     return at;
   };
   const [minAmount, maxAmount] = [money("min"), money("max")];

@@ -10,13 +10,13 @@ import { formFields } from "../../../http/form.ts";
 import { merchantForm, merchantPage } from "../../../routes.ts";
 import type { ConsoleContext, MerchantVisit, Page } from "../../../session/visit.ts";
 import { cardText } from "../../../texts/labels.ts";
-import { fill, pluralText, textsOf } from "../../../texts/texts.ts";
-import { hidden, problemSummary, textField } from "../../../view/fields.ts";
+import { fillText, pluralText, textsOf } from "../../../texts/texts.ts";
+import { hiddenField, problemSummary, textField } from "../../../view/fields.ts";
 import { postForm } from "../../../view/forms.ts";
-import { filterChips, pages } from "../../../view/pieces.ts";
-import { renderMissing, section } from "../../../view/section.ts";
-import { table } from "../../../view/table.ts";
-import { moment, money } from "../../../view/values.ts";
+import { cursorLinks, filterChips } from "../../../view/pieces.ts";
+import { loadSection, renderMissing } from "../../../view/section.ts";
+import { htmlTable } from "../../../view/table.ts";
+import { dateTimeText, moneyText } from "../../../view/values.ts";
 import { paymentChip } from "../payment/payment.ts";
 import { exportRoutes } from "./export.ts";
 import { filterForm, labelsOf, type PaymentFilters, queryOfFilters, readFilters } from "./filters.ts";
@@ -47,7 +47,7 @@ ${filterForm(visit, path, filters)}${filterChips(language, path, query, labelsOf
 ${
   isWrong
     ? ""
-    : await section(
+    : await loadSection(
         language,
         texts.title,
         () => find(context, visit, filters),
@@ -70,7 +70,7 @@ function list(visit: MerchantVisit, filters: PaymentFilters, found: ListPayments
   const path = `${base}/payments`;
   const query = queryOf(visit);
   const next = found.hasMore ? found.payments.at(-1)?.id : "";
-  return html`${table({
+  return html`${htmlTable({
     caption: texts.title,
     rows: found.payments,
     empty: filters.isAny ? texts.noneFound : texts.none,
@@ -80,10 +80,10 @@ function list(visit: MerchantVisit, filters: PaymentFilters, found: ListPayments
       { heading: texts.buyer, cell: ({ customerEmail }) => customerEmail },
       { heading: texts.card, cell: ({ card }) => cardText(card) },
       { heading: texts.reference, cell: ({ orderReference }) => orderReference },
-      { heading: texts.created, cell: ({ createdAt }) => moment(language, createdAt) },
+      { heading: texts.created, cell: ({ createdAt }) => dateTimeText(language, createdAt) },
     ],
   })}
-${pages(language, { path, query, next, total: pluralText(language, texts.total, found.total) })}${download(visit, filters, found.total)}`;
+${cursorLinks(language, { path, query, next, total: pluralText(language, texts.total, found.total) })}${download(visit, filters, found.total)}`;
 }
 
 /** The link names the number of payments in the file. */
@@ -91,16 +91,16 @@ function download({ base, language, may }: MerchantVisit, { typed }: PaymentFilt
   if (total === 0n || !may("payments.export")) return "";
   const texts = textsOf(language).payments;
   const query = queryOfFilters(typed);
-  return html`<p><a class="button secondary" href="${base}/payments.csv${query === "" ? "" : `?${query}`}" download>${fill(texts.download, { payments: pluralText(language, texts.total, total) })}</a></p>`;
+  return html`<p><a class="button secondary" href="${base}/payments.csv${query === "" ? "" : `?${query}`}" download>${fillText(texts.download, { payments: pluralText(language, texts.total, total) })}</a></p>`;
 }
 
 /** The amount, with the captured amount if it differs. */
 function amountLink({ language, base }: MerchantVisit, payment: ListedPayment): Html {
   const { id, amount, capturedAmount, currency } = payment;
-  const amountAnchor = html`<a href="${base}/payments/${id}">${money(language, amount, currency)}</a>`;
+  const amountAnchor = html`<a href="${base}/payments/${id}">${moneyText(language, amount, currency)}</a>`;
   if (capturedAmount === 0n || capturedAmount === amount) return amountAnchor;
-  const capturedText = fill(textsOf(language).payment.capturedAmount, {
-    amount: money(language, capturedAmount, currency),
+  const capturedText = fillText(textsOf(language).payment.capturedAmount, {
+    amount: moneyText(language, capturedAmount, currency),
   });
   return html`${amountAnchor}<br><span class="muted">${capturedText}</span>`;
 }
@@ -154,9 +154,9 @@ async function viewsOf(
 
 function viewItem(visit: MerchantVisit, { name, query }: SavedView): Html {
   const { base, language, token } = visit;
-  const label = fill(textsOf(language).payments.viewDelete, { name });
+  const label = fillText(textsOf(language).payments.viewDelete, { name });
   return html`<li><a href="${base}/payments?${new URLSearchParams(query).toString()}">${name}</a>
-<form method="post" action="${base}/payments/views/delete" class="inline">${hidden(formFields.token, token)}${hidden("view_name", name)}<button class="copy" aria-label="${label}" title="${label}">×</button></form></li>`;
+<form method="post" action="${base}/payments/views/delete" class="inline">${hiddenField(formFields.token, token)}${hiddenField("view_name", name)}<button class="copy" aria-label="${label}" title="${label}">×</button></form></li>`;
 }
 
 function saveForm(visit: MerchantVisit, query: string, problem: string): Html {

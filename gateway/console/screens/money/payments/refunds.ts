@@ -7,12 +7,12 @@ import { dayEnd, dayStart } from "../../../http/day.ts";
 import { merchantPage } from "../../../routes.ts";
 import type { ConsoleContext, MerchantVisit, Page } from "../../../session/visit.ts";
 import { codeChoices, stateOf, translateCode } from "../../../texts/labels.ts";
-import { fill, pluralText, textsOf } from "../../../texts/texts.ts";
-import { options, type Problems, problemSummary, textFields } from "../../../view/fields.ts";
-import { chip, filterChips, pages } from "../../../view/pieces.ts";
-import { section } from "../../../view/section.ts";
-import { table } from "../../../view/table.ts";
-import { dayShown, moment, money } from "../../../view/values.ts";
+import { fillText, pluralText, textsOf } from "../../../texts/texts.ts";
+import { optionElements, type Problems, problemSummary, textFields } from "../../../view/fields.ts";
+import { cursorLinks, filterChips, toneChip } from "../../../view/pieces.ts";
+import { loadSection } from "../../../view/section.ts";
+import { htmlTable } from "../../../view/table.ts";
+import { dateTimeText, dayShown, moneyText } from "../../../view/values.ts";
 
 const pageSize = 50;
 const statuses = ["pending", "succeeded", "failed", "canceled"] as const;
@@ -33,8 +33,8 @@ async function refundsPage({ peers }: ConsoleContext, visit: MerchantVisit): Pro
   const [from, to] = [dayStart(typed.from), dayEnd(typed.to)];
   const problems: Problems = [
     ...(typed.payment !== "" && !isId("payment", typed.payment) ? [["payment", texts.wrongPayment] as const] : []),
-    ...(typed.from !== "" && !from ? [["from", fill(texts.wrongDay, { field: texts.from })] as const] : []),
-    ...(typed.to !== "" && !to ? [["to", fill(texts.wrongDay, { field: texts.to })] as const] : []),
+    ...(typed.from !== "" && !from ? [["from", fillText(texts.wrongDay, { field: texts.from })] as const] : []),
+    ...(typed.to !== "" && !to ? [["to", fillText(texts.wrongDay, { field: texts.to })] as const] : []),
   ];
   const load = () =>
     peers.payments.listRefunds({
@@ -54,7 +54,7 @@ async function refundsPage({ peers }: ConsoleContext, visit: MerchantVisit): Pro
     status: problems.length > 0 ? 422 : 200,
     body: html`<h1>${texts.title}</h1>${problemSummary(texts.wrong, problems)}
 ${filterForm(visit, path, typed, problems)}${filterChips(language, path, query, shown)}
-${problems.length > 0 ? "" : await section(language, texts.title, load, (found) => list(visit, path, query, typed, found))}`,
+${problems.length > 0 ? "" : await loadSection(language, texts.title, load, (found) => list(visit, path, query, typed, found))}`,
   };
 }
 
@@ -69,22 +69,22 @@ function list(
   const texts = textsOf(language).refunds;
   const next = found.hasMore ? found.refunds.at(-1)?.id : "";
   const isFiltered = names.some((name) => typed[name] !== "");
-  return html`${table({
+  return html`${htmlTable({
     caption: texts.title,
     rows: found.refunds,
     empty: isFiltered ? texts.noneFound : texts.none,
     columns: [
-      { heading: texts.amount, isNumber: true, cell: ({ amount, currency }) => money(language, amount, currency) },
+      { heading: texts.amount, isNumber: true, cell: ({ amount, currency }) => moneyText(language, amount, currency) },
       { heading: texts.status, cell: (refund) => stateCell(visit, refund) },
       { heading: texts.reason, cell: ({ reason }) => translateCode(language, "reasons", reason) },
       {
         heading: texts.ofPayment,
         cell: ({ paymentId }) => html`<a href="${base}/payments/${paymentId}">${texts.open}</a>`,
       },
-      { heading: texts.created, cell: ({ createdAt }) => moment(language, createdAt) },
+      { heading: texts.created, cell: ({ createdAt }) => dateTimeText(language, createdAt) },
     ],
   })}
-${pages(language, { path, query, next, total: pluralText(language, texts.total, found.total) })}`;
+${cursorLinks(language, { path, query, next, total: pluralText(language, texts.total, found.total) })}`;
 }
 
 function stateCell({ language }: MerchantVisit, { status, failureCode, failureMessage }: Refund): Html {
@@ -92,7 +92,7 @@ function stateCell({ language }: MerchantVisit, { status, failureCode, failureMe
   const why = [failureCode === "" ? "" : translateCode(language, "failures", failureCode), failureMessage].filter(
     (each) => each !== "",
   );
-  return html`${chip(text, tone)}${why.length === 0 ? "" : html`<br><span class="hint">${why.join(": ")}</span>`}`;
+  return html`${toneChip(text, tone)}${why.length === 0 ? "" : html`<br><span class="hint">${why.join(": ")}</span>`}`;
 }
 
 function filterForm({ language }: MerchantVisit, path: string, typed: FilterValues, problems: Problems): Html {
@@ -100,7 +100,7 @@ function filterForm({ language }: MerchantVisit, path: string, typed: FilterValu
   const choices = codeChoices(language, "moneyStates", statuses, texts.anyStatus);
   const field = textFields(typed, problems);
   return html`<form method="get" action="${path}" class="filter-grid">
-<div class="field"><label for="status">${texts.status}</label><select id="status" name="status">${options(choices, typed.status)}</select></div>
+<div class="field"><label for="status">${texts.status}</label><select id="status" name="status">${optionElements(choices, typed.status)}</select></div>
 ${field("from", texts.from, { type: "date" })}${field("to", texts.to, { type: "date" })}
 ${field("payment", texts.payment, { maxlength: 64 })}
 <div class="field"><button class="button secondary">${texts.find}</button></div></form>`;

@@ -12,18 +12,18 @@ import { postForm } from "../../../view/forms.ts";
 import {
   backTo,
   formatEnvironment,
+  formPanel,
   merchantLink,
   noProblems,
-  panel,
   partLinks,
   problemBox,
   renderDetails,
   showRefusal,
   storyLink,
 } from "../../../view/operator-forms.ts";
-import { address, chip, pages, renderCopyable } from "../../../view/pieces.ts";
-import { facts, table } from "../../../view/table.ts";
-import { moment, money } from "../../../view/values.ts";
+import { addressWith, cursorLinks, renderCopyable, toneChip } from "../../../view/pieces.ts";
+import { factList, htmlTable } from "../../../view/table.ts";
+import { dateTimeText, moneyText } from "../../../view/values.ts";
 import { peopleOf } from "../../settings/audit.ts";
 
 const pageSize = 50;
@@ -76,7 +76,7 @@ async function listPage({ peers }: ConsoleContext, visit: OperatorVisit): Promis
   const pageToken = query.get("page") ?? "";
   const { adjustments, nextPageToken } = await peers.journal.listAdjustments({ state, limit: pageSize, pageToken });
   const tabs = states.map((each) => {
-    const path = address("/journal/adjustments", { state: each });
+    const path = addressWith("/journal/adjustments", { state: each });
     return [path, formatState(visit, each), each === state] as const;
   });
   return {
@@ -84,14 +84,14 @@ async function listPage({ peers }: ConsoleContext, visit: OperatorVisit): Promis
     body: html`${backTo("/journal", texts.title)}<h1>${texts.adjustments}</h1><p>${texts.adjustmentsText}</p>
 ${visit.may("journal.propose") ? html`<p><a class="button" href="/journal/propose">${texts.propose}</a></p>` : ""}
 ${partLinks(texts.adjustments, tabs)}
-${table({
+${htmlTable({
   caption: texts.adjustments,
   rows: adjustments,
   empty: texts.noAdjustments,
   columns: [
     {
       heading: texts.proposedAt,
-      cell: (each) => html`<a href="/journal/adjustments/${each.id}">${moment(language, each.proposedAt)}</a>`,
+      cell: (each) => html`<a href="/journal/adjustments/${each.id}">${dateTimeText(language, each.proposedAt)}</a>`,
     },
     { heading: texts.reason, cell: ({ reason }) => reason },
     {
@@ -102,7 +102,7 @@ ${table({
     { heading: textsOf(language).operatorForms.merchant, cell: (each) => merchantLink(visit, each.merchantId) },
   ],
 })}
-${pages(language, { path: "/journal/adjustments", query, next: nextPageToken, total: adjustments.length, cursor: "page" })}`,
+${cursorLinks(language, { path: "/journal/adjustments", query, next: nextPageToken, total: adjustments.length, cursor: "page" })}`,
   };
 }
 
@@ -115,7 +115,7 @@ function formatLine(
   { language }: OperatorVisit,
   { amount, currency, debit, credit }: Adjustment["lines"][number],
 ): string {
-  return `${money(language, amount, currency)}: ${translateCode(language, "journalAccounts", debit)} → ${translateCode(language, "journalAccounts", credit)}`;
+  return `${moneyText(language, amount, currency)}: ${translateCode(language, "journalAccounts", debit)} → ${translateCode(language, "journalAccounts", credit)}`;
 }
 
 async function onePage(context: ConsoleContext, visit: OperatorVisit, problems: Problems = noProblems): Promise<Page> {
@@ -129,30 +129,30 @@ async function onePage(context: ConsoleContext, visit: OperatorVisit, problems: 
   return {
     title: texts.adjustment,
     body: html`${backTo("/journal/adjustments", texts.adjustments)}
-<h1>${texts.adjustment} ${chip(formatState(visit, adjustment.state), tone)}</h1>${problemBox(visit, problems)}
-${panel(
+<h1>${texts.adjustment} ${toneChip(formatState(visit, adjustment.state), tone)}</h1>${problemBox(visit, problems)}
+${formPanel(
   texts.adjustment,
-  facts([
+  factList([
     ["Id", renderCopyable(language, adjustment.id)],
     [textsOf(language).operatorForms.merchant, merchantLink(visit, adjustment.merchantId)],
     [textsOf(language).operatorForms.environment, formatEnvironment(language, adjustment.environment)],
     [texts.about, storyLink(adjustment.aboutPaymentId)],
     [texts.reason, adjustment.reason],
     [texts.proposedBy, name(adjustment.proposedBy)],
-    [texts.proposedAt, moment(language, adjustment.proposedAt)],
+    [texts.proposedAt, dateTimeText(language, adjustment.proposedAt)],
     [texts.decidedBy, name(adjustment.decidedBy)],
-    [texts.decidedAt, moment(language, adjustment.decidedAt)],
+    [texts.decidedAt, dateTimeText(language, adjustment.decidedAt)],
     [texts.note, adjustment.note],
   ]),
 )}
-${table({
+${htmlTable({
   caption: texts.lines,
   rows: adjustment.lines,
   empty: "",
   columns: [
     { heading: texts.from, cell: ({ debit }) => translateCode(language, "journalAccounts", debit) },
     { heading: texts.to, cell: ({ credit }) => translateCode(language, "journalAccounts", credit) },
-    { heading: texts.amount, isNumber: true, cell: ({ amount, currency }) => money(language, amount, currency) },
+    { heading: texts.amount, isNumber: true, cell: ({ amount, currency }) => moneyText(language, amount, currency) },
   ],
 })}
 ${adjustment.state === "proposed" ? decisionForms(visit, adjustment, problems) : ""}`,

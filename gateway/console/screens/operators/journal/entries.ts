@@ -10,9 +10,9 @@ import { codeChoices, codesOf, translateCode } from "../../../texts/labels.ts";
 import { textsOf } from "../../../texts/texts.ts";
 import { filterForm, filterInput, filterSelect, searchInput } from "../../../view/filter-form.ts";
 import { formatEnvironment, merchantLink, partLinks, storyLink } from "../../../view/operator-forms.ts";
-import { pages } from "../../../view/pieces.ts";
-import { table } from "../../../view/table.ts";
-import { moment, money } from "../../../view/values.ts";
+import { cursorLinks } from "../../../view/pieces.ts";
+import { htmlTable } from "../../../view/table.ts";
+import { dateTimeText, moneyText } from "../../../view/values.ts";
 
 const pageSize = 50;
 
@@ -45,7 +45,7 @@ async function entriesPage({ peers }: ConsoleContext, visit: OperatorVisit): Pro
     body: html`<h1>${texts.title}</h1><p>${texts.text}</p>
 ${partLinks(texts.title, links)}
 ${filters(visit, chosen)}${entryTable(visit, entries)}
-${pages(language, { path: "/journal", query, next: nextPageToken, total: entries.length, cursor: "page" })}`,
+${cursorLinks(language, { path: "/journal", query, next: nextPageToken, total: entries.length, cursor: "page" })}`,
   };
 }
 
@@ -103,16 +103,16 @@ function filters({ language }: OperatorVisit, { of, environment, account, since,
 function entryTable(visit: OperatorVisit, entries: readonly JournalEntry[]): Html {
   const { language } = visit;
   const [texts, ownTexts] = [textsOf(language).journal, textsOf(language).operatorForms];
-  return table({
+  return htmlTable({
     caption: texts.entries,
     rows: entries,
     empty: texts.noEntries,
     columns: [
-      { heading: ownTexts.at, cell: ({ createdAt }) => moment(language, createdAt) },
+      { heading: ownTexts.at, cell: ({ createdAt }) => dateTimeText(language, createdAt) },
       { heading: texts.what, cell: (entry) => html`<span><code>${entry.kind}</code><br>${causeLink(entry)}</span>` },
       { heading: texts.from, cell: ({ debit }) => translateCode(language, "journalAccounts", debit) },
       { heading: texts.to, cell: ({ credit }) => translateCode(language, "journalAccounts", credit) },
-      { heading: texts.amount, isNumber: true, cell: ({ amount, currency }) => money(language, amount, currency) },
+      { heading: texts.amount, isNumber: true, cell: ({ amount, currency }) => moneyText(language, amount, currency) },
       { heading: texts.payment, cell: ({ paymentId }) => storyLink(paymentId) },
       {
         heading: ownTexts.merchant,

@@ -8,9 +8,9 @@ import { type Form, unlessRefused } from "../../../http/form.ts";
 import { operatorForm, operatorPage } from "../../../routes.ts";
 import type { Answer, ConsoleContext, OperatorVisit, Page } from "../../../session/visit.ts";
 import { codeChoices, codesOf } from "../../../texts/labels.ts";
-import { fill, textsOf } from "../../../texts/texts.ts";
+import { fillText, textsOf } from "../../../texts/texts.ts";
 import {
-  hidden,
+  hiddenField,
   type Problems,
   problemOf,
   selectField,
@@ -19,7 +19,7 @@ import {
   textFields,
 } from "../../../view/fields.ts";
 import { postForm } from "../../../view/forms.ts";
-import { backTo, noProblems, panel, problemBox, showRefusal } from "../../../view/operator-forms.ts";
+import { backTo, formPanel, noProblems, problemBox, showRefusal } from "../../../view/operator-forms.ts";
 import { minorUnits } from "../../../view/values.ts";
 
 const linesShown = 4;
@@ -125,7 +125,7 @@ function proposePage(visit: OperatorVisit, { lines, ...typed }: FormValues, prob
   const form = postForm(visit, {
     action: "/journal/propose",
     fields: [
-      hidden("key", typed.key),
+      hiddenField("key", typed.key),
       field("merchant", `${ownTexts.merchantId} (mer_…)`, { maxlength: 64 }),
       environment,
       field("about", texts.about, { hint: texts.aboutHint, maxlength: 64 }),
@@ -143,14 +143,14 @@ function proposePage(visit: OperatorVisit, { lines, ...typed }: FormValues, prob
   return {
     title: texts.propose,
     body: html`${backTo("/journal/adjustments", texts.adjustments)}<h1>${texts.propose}</h1>${problemBox(visit, problems)}
-<p>${texts.adjustmentsText} ${ownTexts.proofNext}</p>${panel(texts.propose, form)}`,
+<p>${texts.adjustmentsText} ${ownTexts.proofNext}</p>${formPanel(texts.propose, form)}`,
   };
 }
 
 function lineFields({ language }: OperatorVisit, line: TypedLine | undefined, i: number, problem: string): Html {
   const [texts, ownTexts] = [textsOf(language).journal, textsOf(language).operatorForms];
   const choices = codeChoices(language, "journalAccounts", codesOf("journalAccounts"), texts.choose);
-  return html`<fieldset class="field adjustment-line"><legend>${fill(texts.line, { n: i + 1 })}</legend>
+  return html`<fieldset class="field adjustment-line"><legend>${fillText(texts.line, { n: i + 1 })}</legend>
 ${selectField({ name: `debit_${i}`, label: texts.from, value: line?.debit ?? "", choices })}
 ${selectField({ name: `credit_${i}`, label: texts.to, value: line?.credit ?? "", choices })}
 ${textField({ name: `currency_${i}`, label: ownTexts.currency, value: line?.currency ?? "EUR", maxlength: 3 })}

@@ -10,16 +10,16 @@ import type { Problems } from "../../../view/fields.ts";
 import { postForm } from "../../../view/forms.ts";
 import {
   backTo,
+  formPanel,
   noProblems,
-  panel,
   partLinks,
   problemBox,
   renderDetails,
   showRefusal,
 } from "../../../view/operator-forms.ts";
-import { address, pages, renderCopyable } from "../../../view/pieces.ts";
-import { facts, table } from "../../../view/table.ts";
-import { moment } from "../../../view/values.ts";
+import { addressWith, cursorLinks, renderCopyable } from "../../../view/pieces.ts";
+import { factList, htmlTable } from "../../../view/table.ts";
+import { dateTimeText } from "../../../view/values.ts";
 import { renderMerchantStatus } from "./merchants.ts";
 
 const pageSize = 50;
@@ -53,12 +53,12 @@ async function listPage({ peers }: ConsoleContext, visit: OperatorVisit): Promis
   const { applications, nextPageToken } = await peers.applications.listApplications({ status, pageSize, pageToken });
   const tabs = statuses.map((each) => {
     const text = each === "all" ? textsOf(language).operatorForms.all : stateOf(language, "merchantStates", each).text;
-    return [address("/applications", { status: each }), text, each === shown] as const;
+    return [addressWith("/applications", { status: each }), text, each === shown] as const;
   });
   return {
     title: texts.applications,
     body: html`<h1>${texts.applications}</h1>${partLinks(texts.status, tabs)}
-${table({
+${htmlTable({
   caption: texts.applications,
   rows: applications,
   empty: texts.noApplications,
@@ -70,10 +70,10 @@ ${table({
     { heading: texts.applicant, cell: ({ applicantEmail }) => applicantEmail },
     { heading: texts.status, cell: (each) => renderMerchantStatus(visit, each.status) },
     { heading: texts.country, cell: ({ countryCode }) => countryCode },
-    { heading: texts.created, cell: ({ createdAt }) => moment(language, createdAt) },
+    { heading: texts.created, cell: ({ createdAt }) => dateTimeText(language, createdAt) },
   ],
 })}
-${pages(language, { path: "/applications", query, next: nextPageToken, total: applications.length, cursor: "page" })}`,
+${cursorLinks(language, { path: "/applications", query, next: nextPageToken, total: applications.length, cursor: "page" })}`,
   };
 }
 
@@ -89,16 +89,16 @@ async function onePage(context: ConsoleContext, visit: OperatorVisit, problems: 
     body: html`${backTo("/applications", texts.applications)}
 <h1>${application.tradingName || texts.application} ${renderMerchantStatus(visit, application.status)}</h1>
 ${problemBox(visit, problems)}
-${panel(
+${formPanel(
   texts.application,
-  facts([
+  factList([
     ["Id", renderCopyable(language, application.id)],
     [texts.applicant, application.applicantEmail],
     [texts.tradingName, application.tradingName],
     [texts.legalName, application.legalName],
     [texts.country, application.countryCode],
     [texts.currency, application.currencyCode],
-    [texts.created, moment(language, application.createdAt)],
+    [texts.created, dateTimeText(language, application.createdAt)],
     [texts.missing, application.missing.join(", ")],
     [texts.itsMerchant, merchantId === "" ? "" : html`<a href="/merchants/${merchantId}">${merchantId}</a>`],
   ]),

@@ -8,13 +8,13 @@ import { operatorForm, operatorPage } from "../../../routes.ts";
 import type { Answer, ConsoleContext, OperatorVisit, Page } from "../../../session/visit.ts";
 import { codeChoices, stateOf } from "../../../texts/labels.ts";
 import { textsOf } from "../../../texts/texts.ts";
-import { hidden, onOffField, renderAlert, textField } from "../../../view/fields.ts";
+import { hiddenField, onOffField, renderAlert, textField } from "../../../view/fields.ts";
 import { filterForm, filterSelect, searchInput } from "../../../view/filter-form.ts";
 import { postForm } from "../../../view/forms.ts";
-import { backTo, panel, renderDetails } from "../../../view/operator-forms.ts";
-import { chip, filterChips, pages, renderCopyable } from "../../../view/pieces.ts";
-import { facts, table } from "../../../view/table.ts";
-import { moment } from "../../../view/values.ts";
+import { backTo, formPanel, renderDetails } from "../../../view/operator-forms.ts";
+import { cursorLinks, filterChips, renderCopyable, toneChip } from "../../../view/pieces.ts";
+import { factList, htmlTable } from "../../../view/table.ts";
+import { dateTimeText } from "../../../view/values.ts";
 
 const pageSize = 50;
 const statuses = ["active", "suspended", "closed", "pending"];
@@ -44,7 +44,7 @@ async function merchantsPage({ peers }: ConsoleContext, visit: OperatorVisit): P
     body: html`<h1>${texts.title}</h1>
 ${filterForm("/merchants", texts.title, textsOf(language).operatorForms.find, filters)}${renderAlert(id === "" ? "" : texts.noSuch)}
 ${filterChips(language, "/merchants", query, [{ name: "status", label: texts.status, value: stateOf(language, "merchantStates", status).text }])}
-${table({
+${htmlTable({
   caption: texts.title,
   rows: merchants,
   empty: status === "" ? texts.none : texts.noneFound,
@@ -53,16 +53,16 @@ ${table({
     { heading: "Id", cell: ({ id }) => renderCopyable(language, id) },
     { heading: texts.status, cell: (merchant) => renderMerchantStatus(visit, merchant.status) },
     { heading: texts.country, cell: ({ country }) => country },
-    { heading: texts.created, cell: ({ createdAt }) => moment(language, createdAt) },
+    { heading: texts.created, cell: ({ createdAt }) => dateTimeText(language, createdAt) },
   ],
 })}
-${pages(language, { path: "/merchants", query, next: nextPageToken, total: merchants.length, cursor: "page" })}`,
+${cursorLinks(language, { path: "/merchants", query, next: nextPageToken, total: merchants.length, cursor: "page" })}`,
   };
 }
 
 export function renderMerchantStatus({ language }: Pick<OperatorVisit, "language">, status: string) {
   const { text, tone } = stateOf(language, "merchantStates", status);
-  return chip(text, tone);
+  return toneChip(text, tone);
 }
 
 const needs = { action: "merchants.write", proof: () => true };
@@ -114,9 +114,9 @@ async function merchantPage({ peers }: ConsoleContext, visit: OperatorVisit, wro
     title: merchant.name,
     body: html`${backTo("/merchants", texts.title)}
 <h1>${merchant.name} ${renderMerchantStatus(visit, merchant.status)}</h1>
-${panel(
+${formPanel(
   texts.one,
-  facts([
+  factList([
     ["Id", renderCopyable(language, merchant.id)],
     [texts.legalName, merchant.legalName],
     [texts.email, merchant.email],
@@ -124,7 +124,7 @@ ${panel(
     [texts.website, merchant.website],
     [texts.country, merchant.country],
     [texts.currency, merchant.currency],
-    [texts.created, moment(language, merchant.createdAt)],
+    [texts.created, dateTimeText(language, merchant.createdAt)],
     [texts.refunds, merchant.refundsEnabled ? texts.on : texts.off],
     [texts.failover, merchant.failoverEnabled ? texts.on : texts.off],
   ]),
@@ -150,7 +150,7 @@ function stateForms(visit: OperatorVisit, merchant: Merchant, wrong: RejectedMov
     });
     const form = postForm(visit, {
       action: `/merchants/${merchant.id}/status`,
-      fields: [hidden("status", move), ...(move === "active" ? [] : [reason])],
+      fields: [hiddenField("status", move), ...(move === "active" ? [] : [reason])],
       button: label,
       ...(move === "active" ? {} : { tone: "danger" }),
     });
@@ -187,5 +187,5 @@ function elsewhere(visit: OperatorVisit, merchantId: string): Html {
     { action: "audit.read", path: `/audit?merchant=${merchantId}`, label: texts.audit },
   ].filter(({ action }) => visit.may(action));
   const links = destinations.map(({ path, label }) => html`<li><a href="${path}">${label}</a></li>`);
-  return panel(texts.elsewhere, html`<ul class="choices">${links}</ul>`);
+  return formPanel(texts.elsewhere, html`<ul class="choices">${links}</ul>`);
 }

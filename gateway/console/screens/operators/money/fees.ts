@@ -8,13 +8,13 @@ import { queryOf } from "../../../http/address.ts";
 import type { Form } from "../../../http/form.ts";
 import { operatorForm, operatorPage } from "../../../routes.ts";
 import type { Answer, ConsoleContext, OperatorVisit, Page } from "../../../session/visit.ts";
-import { fill, textsOf } from "../../../texts/texts.ts";
-import { hidden, type Problems, textFields } from "../../../view/fields.ts";
+import { fillText, textsOf } from "../../../texts/texts.ts";
+import { hiddenField, type Problems, textFields } from "../../../view/fields.ts";
 import { postForm } from "../../../view/forms.ts";
 import { noProblems, operatorName, problemBox, renderDetails, showRefusal } from "../../../view/operator-forms.ts";
-import { address, chip, onThisPage, paging } from "../../../view/pieces.ts";
-import { table } from "../../../view/table.ts";
-import { majorUnits, minorUnits, moment, money } from "../../../view/values.ts";
+import { addressWith, onThisPage, pageNavigation, toneChip } from "../../../view/pieces.ts";
+import { htmlTable } from "../../../view/table.ts";
+import { dateTimeText, majorUnits, minorUnits, moneyText } from "../../../view/values.ts";
 import { ownerOf } from "../risk/rule-form.ts";
 import { ownerForm } from "../risk/rules.ts";
 
@@ -35,7 +35,7 @@ async function add(context: ConsoleContext, visit: OperatorVisit, form: Form): P
   const set = async () => {
     const schedule = { ...read.schedule, operator: operatorName(visit), note: typed.note };
     await context.peers.fees.setFeeSchedule({ schedule });
-    return { go: address("/fees", { merchant: typed.merchant }), done: "fee-set" };
+    return { go: addressWith("/fees", { merchant: typed.merchant }), done: "fee-set" };
   };
   return await showRefusal(visit, set, again);
 }
@@ -48,7 +48,7 @@ async function remove(context: ConsoleContext, visit: OperatorVisit, form: Form)
     const effectiveFrom = isMoment ? { seconds: BigInt(seconds ?? 0), nanos: Number(nanos) } : undefined;
     const key = { merchantId, currency, connector, ...(effectiveFrom && { effectiveFrom }) };
     await context.peers.fees.removeFeeSchedule({ key, operator: operatorName(visit) });
-    return { go: address("/fees", { merchant: merchantId }), done: "fee-removed" };
+    return { go: addressWith("/fees", { merchant: merchantId }), done: "fee-removed" };
   };
   return await showRefusal(visit, act, (problems) => feesPage(context, visit, problems));
 }
@@ -72,10 +72,10 @@ async function feesPage(
     title: texts.fees,
     body: html`<h1>${texts.fees}</h1>${problemBox(visit, problems)}<p>${texts.feesText}</p>${ownerForm(visit, "/fees", owner)}
 ${scheduleTable(visit, schedules, owner === "*" ? texts.noDefaultFees : texts.noFees)}
-${paging(language, {
+${pageNavigation(language, {
   total: onThisPage(language, schedules.length),
-  next: after < total ? address("/fees", { merchant, offset: String(after) }) : undefined,
-  first: offset === 0n ? undefined : address("/fees", { merchant }),
+  next: after < total ? addressWith("/fees", { merchant, offset: String(after) }) : undefined,
+  first: offset === 0n ? undefined : addressWith("/fees", { merchant }),
 })}
 ${visit.may("fees.write") ? feeForm(visit, typed ?? { ...emptyFee, merchant: owner }, problems) : ""}
 ${await renderQuote(context, visit, merchant)}`,
@@ -85,7 +85,7 @@ ${await renderQuote(context, visit, merchant)}`,
 function scheduleTable(visit: OperatorVisit, schedules: readonly FeeSchedule[], empty: string): Html {
   const { language } = visit;
   const [texts, ownTexts] = [textsOf(language).rules, textsOf(language).operatorForms];
-  return table({
+  return htmlTable({
     caption: texts.fees,
     rows: schedules,
     empty,
@@ -105,8 +105,8 @@ function scheduleTable(visit: OperatorVisit, schedules: readonly FeeSchedule[], 
 
 function startCell({ language }: OperatorVisit, schedule: FeeSchedule): Html {
   const texts = textsOf(language).rules;
-  const state = hasStarted(schedule) ? chip(texts.inEffect, "quiet") : chip(texts.scheduled, "wait");
-  return html`<span>${moment(language, schedule.key?.effectiveFrom)} ${state}</span>`;
+  const state = hasStarted(schedule) ? toneChip(texts.inEffect, "quiet") : toneChip(texts.scheduled, "wait");
+  return html`<span>${dateTimeText(language, schedule.key?.effectiveFrom)} ${state}</span>`;
 }
 
 function hasStarted({ key }: FeeSchedule): boolean {
@@ -120,10 +120,10 @@ function removal(visit: OperatorVisit, schedule: FeeSchedule): Html | string {
   return postForm(visit, {
     action: "/fees/remove",
     fields: [
-      hidden("merchant", key.merchantId),
-      hidden("currency", key.currency),
-      hidden("connector", key.connector),
-      hidden("from", `${seconds}.${nanos}`),
+      hiddenField("merchant", key.merchantId),
+      hiddenField("currency", key.currency),
+      hiddenField("connector", key.connector),
+      hiddenField("from", `${seconds}.${nanos}`),
     ],
     button: textsOf(visit.language).operatorForms.remove,
     tone: "secondary",
@@ -153,7 +153,7 @@ function feeForm(visit: OperatorVisit, typed: TypedFee, problems: Problems): Htm
   const form = postForm(visit, {
     action: "/fees",
     fields: [
-      hidden("merchant", typed.merchant),
+      hiddenField("merchant", typed.merchant),
       field("currency", ownTexts.currency, { maxlength }),
       field("connector", texts.connector, { maxlength }),
       field("percent", texts.percent, { hint: texts.percentHint, maxlength }),
@@ -219,7 +219,7 @@ async function renderQuote(context: ConsoleContext, visit: OperatorVisit, mercha
   const answer = hasAmount ? await quote(context, visit, merchant, typed) : "";
   const field = (name: "currency" | "connector" | "amount", id: string, label: string) =>
     html`<div class="field"><label for="${id}">${label}</label><input id="${id}" name="${name}" value="${typed[name]}" maxlength="32" autocomplete="off"></div>`;
-  const form = html`<form method="get" action="/fees" class="grid">${hidden("merchant", merchant)}
+  const form = html`<form method="get" action="/fees" class="grid">${hiddenField("merchant", merchant)}
 ${field("currency", "quote-currency", ownTexts.currency)}${field("connector", "quote-connector", texts.connector)}${field("amount", "quote-amount", ownTexts.amount)}
 <button class="button secondary">${texts.quoteButton}</button></form>`;
   return renderDetails(texts.quote, html`${form}${answer}`, hasAmount);
@@ -242,7 +242,7 @@ async function quote(
     const by = key
       ? html` <span class="muted">${texts.bySchedule} <code>${key.merchantId}/${key.currency}/${key.connector}</code></span>`
       : "";
-    return html`<p role="status"><strong>${fill(texts.quoteAnswer, { fee: money(language, feeAmount, currency) })}</strong>${by}</p>`;
+    return html`<p role="status"><strong>${fillText(texts.quoteAnswer, { fee: moneyText(language, feeAmount, currency) })}</strong>${by}</p>`;
   } catch (error) {
     const { reason } = asFailure(error);
     if (reason === "NOT_FOUND") return html`<p role="status">${texts.quoteNone}</p>`;

@@ -6,24 +6,24 @@ import type { Form } from "../../../http/form.ts";
 import { operatorForm, operatorPage } from "../../../routes.ts";
 import type { Answer, ConsoleContext, OperatorVisit, Page } from "../../../session/visit.ts";
 import { translateCode } from "../../../texts/labels.ts";
-import { fill, pluralText, textsOf } from "../../../texts/texts.ts";
+import { fillText, pluralText, textsOf } from "../../../texts/texts.ts";
 import { choiceField, type Problems, problemOf, textArea, textField, textFields } from "../../../view/fields.ts";
 import { postForm } from "../../../view/forms.ts";
 import {
   backTo,
   formatEnvironment,
+  formPanel,
   merchantLink,
   noProblems,
   operatorName,
-  panel,
   problemBox,
   renderDetails,
   showRefusal,
   storyLink,
 } from "../../../view/operator-forms.ts";
-import { chip, pages, renderCopyable } from "../../../view/pieces.ts";
-import { facts, table } from "../../../view/table.ts";
-import { count, moment, money } from "../../../view/values.ts";
+import { cursorLinks, renderCopyable, toneChip } from "../../../view/pieces.ts";
+import { factList, htmlTable } from "../../../view/table.ts";
+import { countText, dateTimeText, moneyText } from "../../../view/values.ts";
 
 const pageSize = 50;
 const needs = { action: "operations.resolve", proof: () => true };
@@ -82,7 +82,7 @@ async function listPage({ peers }: ConsoleContext, visit: OperatorVisit): Promis
   return {
     title: texts.operations,
     body: html`<h1>${texts.operations}</h1><p>${texts.operationsText}</p>
-${table({
+${htmlTable({
   caption: texts.operations,
   rows: operations,
   empty: texts.noOperations,
@@ -91,17 +91,17 @@ ${table({
       heading: texts.kind,
       cell: ({ id, kind }) => html`<a href="/operations/${id}">${translateCode(language, "operationWords", kind)}</a>`,
     },
-    { heading: texts.amount, isNumber: true, cell: ({ amount, currency }) => money(language, amount, currency) },
+    { heading: texts.amount, isNumber: true, cell: ({ amount, currency }) => moneyText(language, amount, currency) },
     {
       heading: texts.processor,
       cell: ({ connector, environment }) => `${connector} · ${formatEnvironment(language, environment)}`,
     },
     { heading: texts.payment, cell: (each) => storyLink(each.paymentId) },
     { heading: texts.lastError, cell: ({ lastError }) => lastError },
-    { heading: texts.since, cell: ({ createdAt }) => moment(language, createdAt) },
+    { heading: texts.since, cell: ({ createdAt }) => dateTimeText(language, createdAt) },
   ],
 })}
-${pages(language, { path: "/operations", query, next: nextPageToken, total: fill(texts.total, { count: count(language, total) }), cursor: "page" })}`,
+${cursorLinks(language, { path: "/operations", query, next: nextPageToken, total: fillText(texts.total, { count: countText(language, total) }), cursor: "page" })}`,
   };
 }
 
@@ -120,9 +120,9 @@ async function onePage(
   return {
     title,
     body: html`${backTo("/operations", texts.operations)}
-<h1>${title} ${chip(translateCode(language, "operationWords", operation.state), isParked ? "bad" : "quiet")}</h1>
+<h1>${title} ${toneChip(translateCode(language, "operationWords", operation.state), isParked ? "bad" : "quiet")}</h1>
 ${problemBox(visit, problems)}
-${panel(texts.operation, operationFacts(visit, operation))}
+${formPanel(texts.operation, operationFacts(visit, operation))}
 <h2>${texts.history}</h2>${historyTable(visit, history)}
 ${isParked && visit.may("operations.resolve") ? resolutionForms(visit, operation.id, problems, input) : ""}`,
   };
@@ -131,9 +131,9 @@ ${isParked && visit.may("operations.resolve") ? resolutionForms(visit, operation
 function operationFacts(visit: OperatorVisit, operation: Operation): Html {
   const { language } = visit;
   const texts = textsOf(language).operations;
-  return facts([
+  return factList([
     ["Id", renderCopyable(language, operation.id)],
-    [texts.amount, money(language, operation.amount, operation.currency)],
+    [texts.amount, moneyText(language, operation.amount, operation.currency)],
     [textsOf(language).operatorForms.environment, formatEnvironment(language, operation.environment)],
     [texts.merchant, merchantLink(visit, operation.merchantId)],
     [texts.payment, storyLink(operation.paymentId)],
@@ -143,19 +143,19 @@ function operationFacts(visit: OperatorVisit, operation: Operation): Html {
     [texts.reference, renderCopyable(language, operation.reference)],
     [texts.attempts, pluralText(language, texts.times, operation.tries)],
     [texts.lastError, operation.lastError],
-    [texts.nextTry, operation.state === "started" ? moment(language, operation.nextTryAt) : ""],
-    [texts.since, moment(language, operation.createdAt)],
+    [texts.nextTry, operation.state === "started" ? dateTimeText(language, operation.nextTryAt) : ""],
+    [texts.since, dateTimeText(language, operation.createdAt)],
   ]);
 }
 
 function historyTable({ language }: OperatorVisit, history: readonly OperationFact[]): Html {
   const texts = textsOf(language).operations;
-  return table({
+  return htmlTable({
     caption: texts.history,
     rows: history,
     empty: texts.noHistory,
     columns: [
-      { heading: textsOf(language).operatorForms.at, cell: ({ at }) => moment(language, at) },
+      { heading: textsOf(language).operatorForms.at, cell: ({ at }) => dateTimeText(language, at) },
       { heading: texts.fact, cell: ({ fact }) => translateCode(language, "operationWords", fact) },
       { heading: textsOf(language).operatorForms.by, cell: ({ operator }) => operator || texts.service },
       { heading: texts.note, cell: ({ note }) => note },

@@ -9,22 +9,22 @@ import type { Form } from "../../../http/form.ts";
 import { operatorForm, operatorPage } from "../../../routes.ts";
 import type { Answer, ConsoleContext, OperatorVisit, Page } from "../../../session/visit.ts";
 import { stateOf, translateCode } from "../../../texts/labels.ts";
-import { fill, pluralText, textsOf } from "../../../texts/texts.ts";
+import { fillText, pluralText, textsOf } from "../../../texts/texts.ts";
 import { type Problems, textFields } from "../../../view/fields.ts";
 import { postForm } from "../../../view/forms.ts";
 import {
   formatEnvironment,
+  formPanel,
   merchantLink,
   noProblems,
-  panel,
   problemBox,
   renderDetails,
   showRefusal,
   storyLink,
 } from "../../../view/operator-forms.ts";
-import { address, chip, onThisPage, paging, renderCopyable } from "../../../view/pieces.ts";
-import { facts, table } from "../../../view/table.ts";
-import { count, moment } from "../../../view/values.ts";
+import { addressWith, onThisPage, pageNavigation, renderCopyable, toneChip } from "../../../view/pieces.ts";
+import { factList, htmlTable } from "../../../view/table.ts";
+import { countText, dateTimeText } from "../../../view/values.ts";
 
 export function storyRoutes(context: ConsoleContext): void {
   operatorPage(context, "/stories/:objectId", "operations.read", (visit) => storyPage(context, visit));
@@ -38,10 +38,10 @@ async function storyPage({ peers }: ConsoleContext, visit: OperatorVisit): Promi
   const journal = html`<a href="/journal?payment=${story.paymentId}">${story.paymentId}</a>`;
   return {
     title: texts.story,
-    body: html`<h1>${texts.story} ${chip(text, tone)}</h1>
-${panel(
+    body: html`<h1>${texts.story} ${toneChip(text, tone)}</h1>
+${formPanel(
   texts.payment,
-  facts([
+  factList([
     ["Id", renderCopyable(language, story.paymentId)],
     [texts.merchant, merchantLink(visit, story.merchantId)],
     [textsOf(language).operatorForms.environment, formatEnvironment(language, story.environment)],
@@ -50,12 +50,12 @@ ${panel(
     ["Journal", visit.may("journal.read") ? journal : ""],
   ]),
 )}
-${table({
+${htmlTable({
   caption: texts.story,
   rows: story.lines,
   empty: texts.noStory,
   columns: [
-    { heading: textsOf(language).operatorForms.at, cell: ({ at }) => moment(language, at) },
+    { heading: textsOf(language).operatorForms.at, cell: ({ at }) => dateTimeText(language, at) },
     { heading: texts.part, cell: ({ part }) => part },
     { heading: texts.fact, cell: ({ what }) => what },
     { heading: "Id", cell: ({ id }) => html`<code>${id}</code>` },
@@ -75,13 +75,13 @@ async function circuitsPage({ peers }: ConsoleContext, visit: OperatorVisit): Pr
   const texts = textsOf(language).operations;
   const { replica, circuits, total } = await peers.operations.listCircuits({ limit });
   const state = (name: string) => {
-    if (name === "closed") return chip(texts.closedCircuit, "good");
-    return name === "open" ? chip(texts.openCircuit, "bad") : chip(texts.probing, "wait");
+    if (name === "closed") return toneChip(texts.closedCircuit, "good");
+    return name === "open" ? toneChip(texts.openCircuit, "bad") : toneChip(texts.probing, "wait");
   };
   return {
     title: texts.circuits,
-    body: html`<h1>${texts.circuits}</h1><p>${texts.circuitsText}</p><p class="muted">${fill(texts.replica, { name: replica })}</p>
-${table({
+    body: html`<h1>${texts.circuits}</h1><p>${texts.circuitsText}</p><p class="muted">${fillText(texts.replica, { name: replica })}</p>
+${htmlTable({
   caption: texts.circuits,
   rows: circuits,
   empty: texts.noCircuits,
@@ -89,15 +89,15 @@ ${table({
     { heading: texts.account, cell: ({ connectorAccountId }) => renderCopyable(language, connectorAccountId) },
     { heading: texts.processor, cell: ({ connector }) => connector },
     { heading: texts.circuit, cell: (each) => state(each.state) },
-    { heading: texts.since, cell: ({ since }) => moment(language, since) },
+    { heading: texts.since, cell: ({ since }) => dateTimeText(language, since) },
     {
       heading: texts.probeIn,
       isNumber: true,
-      cell: ({ probeInMs }) => (probeInMs === 0 ? "" : `${count(language, probeInMs)} ms`),
+      cell: ({ probeInMs }) => (probeInMs === 0 ? "" : `${countText(language, probeInMs)} ms`),
     },
   ],
 })}
-${paging(language, { total: pluralText(language, texts.accounts, total), next: undefined, first: undefined })}`,
+${pageNavigation(language, { total: pluralText(language, texts.accounts, total), next: undefined, first: undefined })}`,
   };
 }
 
@@ -127,7 +127,7 @@ async function match(context: ConsoleContext, visit: OperatorVisit, form: Form):
     return { ...(await statementsPage(context, visit, problems, typed)), status: 422 };
   const compare = async () => {
     await context.peers.statements.matchStatement({ connectorAccountId: typed.account, from, to });
-    return { go: address("/statements", { account: typed.account }), done: "statement-matched" };
+    return { go: addressWith("/statements", { account: typed.account }), done: "statement-matched" };
   };
   return await showRefusal(visit, compare, (refused) => statementsPage(context, visit, refused, typed));
 }
@@ -153,12 +153,12 @@ async function statementsPage(
   const kept = { account, resolved: includeResolved ? "yes" : "" };
   const last = differences.length === pageSize ? differences.at(-1)?.id : undefined;
   const other = includeResolved
-    ? html`<a href="${address("/statements", { account })}">${texts.onlyUnresolved}</a>`
-    : html`<a href="${address("/statements", { account, resolved: "yes" })}">${texts.withResolved}</a>`;
+    ? html`<a href="${addressWith("/statements", { account })}">${texts.onlyUnresolved}</a>`
+    : html`<a href="${addressWith("/statements", { account, resolved: "yes" })}">${texts.withResolved}</a>`;
   return {
     title: texts.statements,
     body: html`<h1>${texts.statements}</h1>${problemBox(visit, problems)}<p>${texts.statementsText} ${other}</p>
-${table({
+${htmlTable({
   caption: texts.statements,
   rows: differences,
   empty: texts.noDifferences,
@@ -168,14 +168,14 @@ ${table({
     { heading: texts.theirs, cell: ({ theirs }) => theirs },
     { heading: texts.payment, cell: ({ paymentId }) => storyLink(paymentId) },
     { heading: texts.account, cell: accountLink },
-    { heading: texts.found, cell: ({ foundAt }) => moment(language, foundAt) },
-    { heading: texts.resolvedAt, cell: ({ resolvedAt }) => moment(language, resolvedAt) },
+    { heading: texts.found, cell: ({ foundAt }) => dateTimeText(language, foundAt) },
+    { heading: texts.resolvedAt, cell: ({ resolvedAt }) => dateTimeText(language, resolvedAt) },
   ],
 })}
-${paging(language, {
+${pageNavigation(language, {
   total: onThisPage(language, differences.length),
-  next: last === undefined ? undefined : address("/statements", { ...kept, before: String(last) }),
-  first: before === "" ? undefined : address("/statements", kept),
+  next: last === undefined ? undefined : addressWith("/statements", { ...kept, before: String(last) }),
+  first: before === "" ? undefined : addressWith("/statements", kept),
 })}
 ${visit.may("operations.resolve") ? compareForm(visit, problems, typed ?? { account, day: "" }) : ""}`,
   };
@@ -183,11 +183,11 @@ ${visit.may("operations.resolve") ? compareForm(visit, problems, typed ?? { acco
 
 function kindOf({ language }: OperatorVisit, { kind, object, ref, resolvedAt }: StatementDifference): Html {
   const tone = resolvedAt ? "quiet" : "bad";
-  return html`<span>${chip(translateCode(language, "operationWords", kind), tone)}<br>${translateCode(language, "operationWords", object)} <code>${ref}</code></span>`;
+  return html`<span>${toneChip(translateCode(language, "operationWords", kind), tone)}<br>${translateCode(language, "operationWords", object)} <code>${ref}</code></span>`;
 }
 
 function accountLink({ connectorAccountId }: StatementDifference): Html {
-  return html`<a href="${address("/statements", { account: connectorAccountId })}"><code>${connectorAccountId}</code></a>`;
+  return html`<a href="${addressWith("/statements", { account: connectorAccountId })}"><code>${connectorAccountId}</code></a>`;
 }
 
 function compareForm(visit: OperatorVisit, problems: Problems, typed: FormValues): Html {

@@ -6,24 +6,24 @@ import type { Form } from "../../../http/form.ts";
 import { operatorForm, operatorPage } from "../../../routes.ts";
 import type { Answer, ConsoleContext, OperatorVisit, Page } from "../../../session/visit.ts";
 import { translateCode } from "../../../texts/labels.ts";
-import { fill, textsOf } from "../../../texts/texts.ts";
-import { hidden, type Problems, problemOf, textField } from "../../../view/fields.ts";
+import { fillText, textsOf } from "../../../texts/texts.ts";
+import { hiddenField, type Problems, problemOf, textField } from "../../../view/fields.ts";
 import { postForm } from "../../../view/forms.ts";
 import {
   backTo,
   formatEnvironment,
+  formPanel,
   merchantLink,
   noProblems,
   operatorName,
-  panel,
   problemBox,
   renderDetails,
   showRefusal,
   storyLink,
 } from "../../../view/operator-forms.ts";
-import { address, chip, paging, renderCopyable } from "../../../view/pieces.ts";
-import { facts, table } from "../../../view/table.ts";
-import { count, moment, money } from "../../../view/values.ts";
+import { addressWith, pageNavigation, renderCopyable, toneChip } from "../../../view/pieces.ts";
+import { factList, htmlTable } from "../../../view/table.ts";
+import { countText, dateTimeText, moneyText } from "../../../view/values.ts";
 
 const pageSize = 50;
 const needs = { action: "suspense.resolve", proof: () => true };
@@ -73,7 +73,7 @@ async function listPage({ peers }: ConsoleContext, visit: OperatorVisit): Promis
   return {
     title: texts.suspense,
     body: html`<h1>${texts.suspense}</h1><p>${texts.suspenseText} ${other}</p>
-${table({
+${htmlTable({
   caption: texts.suspense,
   rows: items,
   empty: withClosed ? texts.noSuspenseEver : texts.noSuspense,
@@ -82,26 +82,26 @@ ${table({
       heading: texts.kind,
       cell: ({ id, kind }) => html`<a href="/suspense/${id}">${translateCode(language, "operationWords", kind)}</a>`,
     },
-    { heading: texts.amount, isNumber: true, cell: ({ amount, currency }) => money(language, amount, currency) },
+    { heading: texts.amount, isNumber: true, cell: ({ amount, currency }) => moneyText(language, amount, currency) },
     { heading: texts.state, cell: (item) => stateChip(visit, item) },
     {
       heading: texts.processor,
       cell: ({ connector, environment }) => `${connector} · ${formatEnvironment(language, environment)}`,
     },
     { heading: texts.payment, cell: ({ paymentId }) => storyLink(paymentId) },
-    { heading: texts.found, cell: ({ foundAt }) => moment(language, foundAt) },
+    { heading: texts.found, cell: ({ foundAt }) => dateTimeText(language, foundAt) },
   ],
 })}
-${paging(language, {
-  total: fill(texts.open, { count: count(language, open) }),
-  next: nextPageToken === "" ? undefined : address("/suspense", { closed, page: nextPageToken }),
-  first: pageToken === "" ? undefined : address("/suspense", { closed }),
+${pageNavigation(language, {
+  total: fillText(texts.open, { count: countText(language, open) }),
+  next: nextPageToken === "" ? undefined : addressWith("/suspense", { closed, page: nextPageToken }),
+  first: pageToken === "" ? undefined : addressWith("/suspense", { closed }),
 })}`,
   };
 }
 
 function stateChip({ language }: OperatorVisit, { state, resolution }: Suspense): Html {
-  return chip(
+  return toneChip(
     translateCode(language, "operationWords", state === "closed" ? resolution : state),
     state === "open" ? "bad" : "quiet",
   );
@@ -118,13 +118,13 @@ async function onePage(context: ConsoleContext, visit: OperatorVisit, problems: 
     title,
     body: html`${backTo("/suspense", texts.suspense)}
 <h1>${title} ${stateChip(visit, item)}</h1>${problemBox(visit, problems)}
-${panel(
+${formPanel(
   texts.item,
-  facts([
+  factList([
     ["Id", renderCopyable(language, item.id)],
-    [texts.amount, money(language, item.amount, item.currency)],
-    [texts.returned, item.returnedAmount === 0n ? "" : money(language, item.returnedAmount, item.currency)],
-    [texts.movedOut, item.closedAmount === 0n ? "" : money(language, item.closedAmount, item.currency)],
+    [texts.amount, moneyText(language, item.amount, item.currency)],
+    [texts.returned, item.returnedAmount === 0n ? "" : moneyText(language, item.returnedAmount, item.currency)],
+    [texts.movedOut, item.closedAmount === 0n ? "" : moneyText(language, item.closedAmount, item.currency)],
     [textsOf(language).operatorForms.environment, formatEnvironment(language, item.environment)],
     [texts.merchant, merchantLink(visit, item.merchantId)],
     [texts.payment, storyLink(item.paymentId)],
@@ -132,8 +132,8 @@ ${panel(
     [texts.processor, item.connector],
     [texts.account, renderCopyable(language, item.connectorAccountId)],
     [texts.atProcessor, renderCopyable(language, item.connectorRef)],
-    [texts.found, moment(language, item.foundAt)],
-    [texts.closed, moment(language, item.closedAt)],
+    [texts.found, dateTimeText(language, item.foundAt)],
+    [texts.closed, dateTimeText(language, item.closedAt)],
     [textsOf(language).operatorForms.by, item.operator],
     [texts.note, item.note],
   ]),
@@ -152,7 +152,7 @@ function actionForm(visit: OperatorVisit, item: Suspense, name: ActionName, prob
   const form = postForm(visit, {
     action: `/suspense/${item.id}/resolve`,
     fields: [
-      hidden("action", name),
+      hiddenField("action", name),
       textField({
         ...{ name: `note_${name}`, label: ownTexts.note, hint: ownTexts.noteHint },
         ...{ value: "", maxlength: 2_000, problem },

@@ -7,9 +7,9 @@ import { operatorPage } from "../../../routes.ts";
 import type { ConsoleContext, OperatorVisit, Page } from "../../../session/visit.ts";
 import { textsOf } from "../../../texts/texts.ts";
 import { textFields } from "../../../view/fields.ts";
-import { address, filterChips, pages } from "../../../view/pieces.ts";
-import { facts, table } from "../../../view/table.ts";
-import { moment } from "../../../view/values.ts";
+import { addressWith, cursorLinks, filterChips } from "../../../view/pieces.ts";
+import { factList, htmlTable } from "../../../view/table.ts";
+import { dateTimeText } from "../../../view/values.ts";
 import { peopleOf } from "../../settings/audit.ts";
 
 const pageSize = 50;
@@ -56,19 +56,19 @@ async function auditPage(context: ConsoleContext, visit: OperatorVisit): Promise
     title: texts.title,
     body: html`<h1>${texts.title}</h1>${filterForm(visit, filters)}
 ${filterChips(language, "/audit", query, shownFilters(visit, filters))}
-${table({
+${htmlTable({
   caption: texts.title,
   rows: entries,
   empty: texts.noneFound,
   columns: [
-    { heading: textsOf(language).operatorForms.at, cell: ({ occurredAt }) => moment(language, occurredAt) },
+    { heading: textsOf(language).operatorForms.at, cell: ({ occurredAt }) => dateTimeText(language, occurredAt) },
     { heading: texts.who, cell: (entry) => actorCell(visit, names, entry) },
     { heading: texts.what, cell: ({ action }) => html`<code>${action}</code>` },
     { heading: texts.object, cell: (entry) => objectOf(visit, entry) },
     { heading: texts.details, cell: (entry) => detailsOf(visit, entry) },
   ],
 })}
-${pages(language, { path: "/audit", query, next: nextPageToken, total: entries.length, cursor: "page" })}`,
+${cursorLinks(language, { path: "/audit", query, next: nextPageToken, total: entries.length, cursor: "page" })}`,
   };
 }
 
@@ -102,7 +102,7 @@ function actorCell(
 ): Html | string {
   if (actor === "") return textsOf(language).audit.service;
   const name = names.get(actor);
-  const link = html`<a href="${address("/audit", { actor })}"><code>${actor}</code></a>`;
+  const link = html`<a href="${addressWith("/audit", { actor })}"><code>${actor}</code></a>`;
   return name === undefined ? link : html`<span>${name}<br>${link}</span>`;
 }
 
@@ -111,7 +111,7 @@ function objectOf(visit: OperatorVisit, { objectId, merchantId }: AuditEntry): H
     merchantId === "" || merchantId === objectId
       ? ""
       : html`<br><a class="muted" href="/merchants/${merchantId}">${merchantId}</a>`;
-  return html`<span><a href="${address("/audit", { object: objectId })}"><code>${objectId}</code></a>${visit.may("merchants.read") ? merchant : ""}</span>`;
+  return html`<span><a href="${addressWith("/audit", { object: objectId })}"><code>${objectId}</code></a>${visit.may("merchants.read") ? merchant : ""}</span>`;
 }
 
 function detailsOf({ language }: OperatorVisit, { details, status, requestId }: AuditEntry): Html | string {
@@ -119,5 +119,5 @@ function detailsOf({ language }: OperatorVisit, { details, status, requestId }: 
   const pairs = [...(status === "" ? [] : [["status", status] as const]), ...Object.entries(details)];
   if (requestId !== "") pairs.push([texts.request, requestId]);
   if (pairs.length === 0) return "";
-  return html`<details class="more"><summary>${texts.details}</summary>${facts(pairs)}</details>`;
+  return html`<details class="more"><summary>${texts.details}</summary>${factList(pairs)}</details>`;
 }

@@ -8,10 +8,10 @@ import type { Form } from "../../../http/form.ts";
 import { operatorForm, operatorPage } from "../../../routes.ts";
 import type { Answer, ConsoleContext, OperatorVisit, Page } from "../../../session/visit.ts";
 import { translateCode } from "../../../texts/labels.ts";
-import { fill, textsOf } from "../../../texts/texts.ts";
-import { hidden, type Problems, selectField, textFields } from "../../../view/fields.ts";
+import { fillText, textsOf } from "../../../texts/texts.ts";
+import { hiddenField, type Problems, selectField, textFields } from "../../../view/fields.ts";
 import { postForm } from "../../../view/forms.ts";
-import { noProblems, panel, problemBox, renderDetails, showRefusal } from "../../../view/operator-forms.ts";
+import { formPanel, noProblems, problemBox, renderDetails, showRefusal } from "../../../view/operator-forms.ts";
 import { invitationTable, invitedPage, memberName, memberTable, roleTable } from "../../../view/people.ts";
 
 type FindScope = (visit: OperatorVisit) => Promise<MembersScope>;
@@ -28,7 +28,7 @@ export function peopleRoutes(context: ConsoleContext): void {
     const { merchant } = await context.peers.merchants.getMerchant({ merchantId: paramOf(visit, "merchantId") });
     if (!merchant) throw new Failure("NOT_FOUND");
     const [merchantId, path] = [merchant.id, `/merchants/${merchant.id}/people`];
-    const title = fill(textsOf(visit.language).people.peopleOf, { name: merchant.name });
+    const title = fillText(textsOf(visit.language).people.peopleOf, { name: merchant.name });
     return { door: Door.MERCHANTS, merchantId, path, title, mayWrite: visit.may("merchants.write") };
   };
   addScopeRoutes(context, "/team", "team", ofInstallation);
@@ -151,7 +151,7 @@ function changeForms(visit: OperatorVisit, path: string, member: Member, roles: 
   const id = person?.id ?? "";
   // Keeps the refund limit, which this form does not show.
   const limit = refundLimit
-    ? [hidden("limit_amount", String(refundLimit.amount)), hidden("limit_currency", refundLimit.currency)]
+    ? [hiddenField("limit_amount", String(refundLimit.amount)), hiddenField("limit_currency", refundLimit.currency)]
     : [];
   const change = postForm(visit, {
     action: `${path}/${id}/role`,
@@ -161,7 +161,7 @@ function changeForms(visit: OperatorVisit, path: string, member: Member, roles: 
   });
   const remove = postForm(visit, { action: `${path}/${id}/remove`, button: texts.remove, tone: "danger" });
   return renderDetails(
-    fill(texts.changeFor, { name: memberName(member) }),
+    fillText(texts.changeFor, { name: memberName(member) }),
     html`${change}<hr><p>${texts.removeText} ${textsOf(visit.language).people.lastOwner}</p>${remove}`,
   );
 }
@@ -189,5 +189,5 @@ function inviteForm(
     ],
     button: texts.send,
   });
-  return panel(texts.invite, form);
+  return formPanel(texts.invite, form);
 }

@@ -9,9 +9,9 @@ import type { ConsoleContext, OperatorVisit, Page } from "../../../session/visit
 import { textsOf } from "../../../texts/texts.ts";
 import { filterForm, filterSelect, searchInput } from "../../../view/filter-form.ts";
 import { backTo, formatEnvironment } from "../../../view/operator-forms.ts";
-import { address, chip } from "../../../view/pieces.ts";
-import { table } from "../../../view/table.ts";
-import { moment } from "../../../view/values.ts";
+import { addressWith, toneChip } from "../../../view/pieces.ts";
+import { htmlTable } from "../../../view/table.ts";
+import { dateTimeText } from "../../../view/values.ts";
 import { formatKind, formatQuantity, formatStage, ownerOf } from "./rule-form.ts";
 
 const limit = 100;
@@ -38,13 +38,13 @@ ${none}${found.map((decision) => renderDecision(visit, decision))}`,
 function renderDecision(visit: OperatorVisit, { stage, blocked, decidedAt, looks }: RiskDecision): Html {
   const { language } = visit;
   const texts = textsOf(language).rules;
-  const outcome = blocked ? chip(texts.hit, "bad") : chip(texts.passed, "good");
-  return html`<h2>${formatStage(language, stage)} ${outcome}</h2><p class="muted">${moment(language, decidedAt)}</p>${renderChecks(visit, looks)}`;
+  const outcome = blocked ? toneChip(texts.hit, "bad") : toneChip(texts.passed, "good");
+  return html`<h2>${formatStage(language, stage)} ${outcome}</h2><p class="muted">${dateTimeText(language, decidedAt)}</p>${renderChecks(visit, looks)}`;
 }
 
 function renderChecks({ language }: OperatorVisit, checks: readonly RiskLook[]): Html {
   const texts = textsOf(language).rules;
-  return table({
+  return htmlTable({
     caption: texts.decision,
     rows: checks,
     empty: texts.noDefaults,
@@ -61,7 +61,10 @@ function renderChecks({ language }: OperatorVisit, checks: readonly RiskLook[]):
         isNumber: true,
         cell: ({ kind, subject, limit }) => formatQuantity(language, kind, subject, limit),
       },
-      { heading: texts.decision, cell: ({ hit }) => (hit ? chip(texts.hit, "bad") : chip(texts.passed, "quiet")) },
+      {
+        heading: texts.decision,
+        cell: ({ hit }) => (hit ? toneChip(texts.hit, "bad") : toneChip(texts.passed, "quiet")),
+      },
       { heading: texts.rule, cell: ({ ruleId }) => html`<code>${ruleId}</code>` },
     ],
   });
@@ -93,16 +96,16 @@ ${response ? blockedTable(visit, response.decisions) : html`<p class="empty">${o
 
 function blockedTable({ language }: OperatorVisit, decisions: readonly RiskDecision[]): Html {
   const texts = textsOf(language).rules;
-  return table({
+  return htmlTable({
     caption: texts.blocked,
     rows: decisions,
     empty: texts.noBlocked,
     columns: [
-      { heading: textsOf(language).operatorForms.at, cell: ({ decidedAt }) => moment(language, decidedAt) },
+      { heading: textsOf(language).operatorForms.at, cell: ({ decidedAt }) => dateTimeText(language, decidedAt) },
       {
         heading: texts.decision,
         cell: ({ sessionId }) =>
-          html`<a href="${address("/risk/decisions", { session: sessionId })}"><code>${sessionId}</code></a>`,
+          html`<a href="${addressWith("/risk/decisions", { session: sessionId })}"><code>${sessionId}</code></a>`,
       },
       { heading: texts.stage, cell: ({ stage }) => formatStage(language, stage) },
       {

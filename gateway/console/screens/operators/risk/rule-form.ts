@@ -12,7 +12,7 @@ import { type Language, textsOf } from "../../../texts/texts.ts";
 import { onOffField, type Problems, problemOf, selectField, textArea, textFields } from "../../../view/fields.ts";
 import { postForm } from "../../../view/forms.ts";
 import { noProblems } from "../../../view/operator-forms.ts";
-import { count, majorUnits, minorUnits, money } from "../../../view/values.ts";
+import { countText, majorUnits, minorUnits, moneyText } from "../../../view/values.ts";
 
 export interface TypedRule {
   readonly kind: string;
@@ -137,7 +137,7 @@ export function formatKind(language: Language, kind: RiskKind): string {
 
 /** A limit or a measurement: money for an amount cap, else a number of events. */
 export function formatQuantity(language: Language, kind: RiskKind, subject: string, value: bigint): string {
-  return kind === RiskKind.AMOUNT_CAP ? money(language, value, subject) : count(language, value);
+  return kind === RiskKind.AMOUNT_CAP ? moneyText(language, value, subject) : countText(language, value);
 }
 
 /** A stage that this release does not know is shown unchanged. */

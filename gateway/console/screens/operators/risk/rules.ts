@@ -9,24 +9,24 @@ import { paramOf, queryOf } from "../../../http/address.ts";
 import type { Form } from "../../../http/form.ts";
 import { operatorForm, operatorPage } from "../../../routes.ts";
 import type { Answer, ConsoleContext, OperatorVisit, Page } from "../../../session/visit.ts";
-import { fill, textsOf } from "../../../texts/texts.ts";
+import { fillText, textsOf } from "../../../texts/texts.ts";
 import type { Problems } from "../../../view/fields.ts";
 import { filterForm, searchInput } from "../../../view/filter-form.ts";
 import { postForm } from "../../../view/forms.ts";
 import {
   backTo,
   formatEnvironment,
+  formPanel,
   noProblems,
   operatorName,
-  panel,
   partLinks,
   problemBox,
   renderDetails,
   showRefusal,
 } from "../../../view/operator-forms.ts";
-import { address, chip, renderCopyable } from "../../../view/pieces.ts";
-import { facts, table } from "../../../view/table.ts";
-import { count, moment } from "../../../view/values.ts";
+import { addressWith, renderCopyable, toneChip } from "../../../view/pieces.ts";
+import { factList, htmlTable } from "../../../view/table.ts";
+import { countText, dateTimeText } from "../../../view/values.ts";
 import {
   emptyRule,
   formatKind,
@@ -58,11 +58,11 @@ async function rulesPage({ peers }: ConsoleContext, visit: OperatorVisit): Promi
   const added = visit.may("risk.write")
     ? renderDetails(
         texts.newRule,
-        ruleForm(visit, { action: address("/risk/rules", { merchant: owner }), rule: emptyRule, isNew: true }),
+        ruleForm(visit, { action: addressWith("/risk/rules", { merchant: owner }), rule: emptyRule, isNew: true }),
       )
     : "";
   const links = [
-    [address("/risk/blocked", { merchant: isOne ? owner : "" }), texts.blocked, false],
+    [addressWith("/risk/blocked", { merchant: isOne ? owner : "" }), texts.blocked, false],
     ["/risk/decisions", texts.explain, false],
   ] as const;
   return {
@@ -82,13 +82,13 @@ export function ownerForm({ language }: OperatorVisit, path: string, owner: stri
 
 function renderEffectiveRules(visit: OperatorVisit, environment: Environment, rules: readonly RiskRule[]): Html {
   const texts = textsOf(visit.language).rules;
-  return html`<h2>${fill(texts.inEffectFor, { environment: formatEnvironment(visit.language, environment) })}</h2>${rulesTable(visit, rules, texts.noDefaults)}`;
+  return html`<h2>${fillText(texts.inEffectFor, { environment: formatEnvironment(visit.language, environment) })}</h2>${rulesTable(visit, rules, texts.noDefaults)}`;
 }
 
 function rulesTable(visit: OperatorVisit, rules: readonly RiskRule[], empty: string): Html {
   const { language } = visit;
   const texts = textsOf(language).rules;
-  return table({
+  return htmlTable({
     caption: texts.risk,
     rows: rules,
     empty,
@@ -104,23 +104,28 @@ function rulesTable(visit: OperatorVisit, rules: readonly RiskRule[], empty: str
         cell: ({ environment }) => formatEnvironment(language, environment),
       },
       { heading: textsOf(language).operatorForms.merchant, cell: ({ merchantId }) => merchantId },
-      { heading: texts.enabled, cell: ({ enabled }) => (enabled ? chip(texts.on, "good") : chip(texts.off, "quiet")) },
+      {
+        heading: texts.enabled,
+        cell: ({ enabled }) => (enabled ? toneChip(texts.on, "good") : toneChip(texts.off, "quiet")),
+      },
       {
         heading: texts.changed,
-        cell: (rule) => html`<span>${rule.operator || texts.byOperator}<br>${moment(language, rule.updatedAt)}</span>`,
+        cell: (rule) =>
+          html`<span>${rule.operator || texts.byOperator}<br>${dateTimeText(language, rule.updatedAt)}</span>`,
       },
     ],
   });
 }
 
 function formatLimit({ language }: OperatorVisit, { kind, subject, limit, windowSeconds, entries }: RiskRule): string {
-  if (entries.length > 0) return fill(textsOf(language).rules.entriesCount, { count: count(language, entries.length) });
+  if (entries.length > 0)
+    return fillText(textsOf(language).rules.entriesCount, { count: countText(language, entries.length) });
   const most = formatQuantity(language, kind, subject, limit);
-  return windowSeconds === 0 ? most : `${most} / ${count(language, windowSeconds)} s`;
+  return windowSeconds === 0 ? most : `${most} / ${countText(language, windowSeconds)} s`;
 }
 
 function ruleAddress({ id, merchantId }: RiskRule): string {
-  return address(`/risk/rules/${id}`, { merchant: merchantId });
+  return addressWith(`/risk/rules/${id}`, { merchant: merchantId });
 }
 
 const writes = { action: "risk.write" };
@@ -135,7 +140,10 @@ export function riskRuleRoutes(context: ConsoleContext): void {
   operatorForm(context, "/risk/rules/:ruleId", writes, (visit, form) => change(context, visit, form));
   operatorForm(context, "/risk/rules/:ruleId/remove", writes, async (visit) => {
     await risk.deleteRule({ ruleId: paramOf(visit, "ruleId"), operator: operatorName(visit) });
-    return { go: address("/risk", { merchant: ownerOf(queryOf(visit).get("merchant") ?? "") }), done: "rule-removed" };
+    return {
+      go: addressWith("/risk", { merchant: ownerOf(queryOf(visit).get("merchant") ?? "") }),
+      done: "rule-removed",
+    };
   });
 }
 
@@ -150,7 +158,7 @@ async function add(context: ConsoleContext, visit: OperatorVisit, form: Form): P
   const create = async () => {
     const rule = { merchantId, kind: kind ?? RiskKind.UNSPECIFIED, ...read, limit, note: typed.note };
     await context.peers.risk.createRule({ ...rule, disabled: !typed.enabled, operator: operatorName(visit) });
-    return { go: address("/risk", { merchant: merchantId }), done: "rule-saved" };
+    return { go: addressWith("/risk", { merchant: merchantId }), done: "rule-saved" };
   };
   return await showRefusal(visit, create, again);
 }
@@ -185,11 +193,11 @@ async function findRule({ peers }: ConsoleContext, visit: OperatorVisit): Promis
 
 function newPage(visit: OperatorVisit, owner: string, typed: TypedRule, problems: Problems): Page {
   const texts = textsOf(visit.language).rules;
-  const action = address("/risk/rules", { merchant: owner });
+  const action = addressWith("/risk/rules", { merchant: owner });
   return {
     title: texts.newRule,
-    body: html`${backTo(address("/risk", { merchant: owner }), texts.risk)}<h1>${texts.newRule}</h1>${problemBox(visit, problems)}
-${panel(owner === "*" ? textsOf(visit.language).operatorForms.everyMerchant : owner, ruleForm(visit, { action, rule: typed, isNew: true, problems }))}`,
+    body: html`${backTo(addressWith("/risk", { merchant: owner }), texts.risk)}<h1>${texts.newRule}</h1>${problemBox(visit, problems)}
+${formPanel(owner === "*" ? textsOf(visit.language).operatorForms.everyMerchant : owner, ruleForm(visit, { action, rule: typed, isNew: true, problems }))}`,
   };
 }
 
@@ -198,23 +206,23 @@ function rulePage(visit: OperatorVisit, rule: RiskRule, typed: TypedRule, proble
   const [texts, ownTexts] = [textsOf(language).rules, textsOf(language).operatorForms];
   const title = `${formatKind(language, rule.kind)}: ${rule.subject}`;
   const removal = postForm(visit, {
-    action: address(`/risk/rules/${rule.id}/remove`, { merchant: rule.merchantId }),
+    action: addressWith(`/risk/rules/${rule.id}/remove`, { merchant: rule.merchantId }),
     button: texts.removeRule,
     tone: "danger",
   });
-  const forms = html`${panel(texts.changeRule, ruleForm(visit, { action: ruleAddress(rule), rule: typed, isNew: false, problems }))}
+  const forms = html`${formPanel(texts.changeRule, ruleForm(visit, { action: ruleAddress(rule), rule: typed, isNew: false, problems }))}
 ${renderDetails(texts.removeRule, html`<p>${texts.removeText}</p>${removal}`)}`;
   return {
     title,
-    body: html`${backTo(address("/risk", { merchant: rule.merchantId }), texts.risk)}<h1>${title}</h1>${problemBox(visit, problems)}
-${panel(
+    body: html`${backTo(addressWith("/risk", { merchant: rule.merchantId }), texts.risk)}<h1>${title}</h1>${problemBox(visit, problems)}
+${formPanel(
   texts.rule,
-  facts([
+  factList([
     ["Id", renderCopyable(language, rule.id)],
     [ownTexts.merchant, rule.merchantId === "*" ? ownTexts.everyMerchant : rule.merchantId],
     [ownTexts.environment, formatEnvironment(language, rule.environment)],
     [ownTexts.by, rule.operator || texts.byOperator],
-    [texts.changed, moment(language, rule.updatedAt)],
+    [texts.changed, dateTimeText(language, rule.updatedAt)],
     [ownTexts.note, rule.note],
   ]),
 )}
