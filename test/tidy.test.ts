@@ -471,11 +471,11 @@ test("npm checks each package that it fetches by the lock file's hash, but for d
 
 /** Lines by `wc -l`, and files. A change that makes something smaller lowers its number here; none is ever raised. */
 const budgets = {
-  product: 83_640,
-  platform: 9_815,
-  platformFiles: 80,
+  product: 82_550,
+  platform: 8_990,
+  platformFiles: 75,
   /** Lines of tests for each line of the product. */
-  testShare: 0.925,
+  testShare: 0.87,
   /** Lines of the longest file of the product. */
   longest: 300,
 };

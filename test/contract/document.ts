@@ -60,7 +60,7 @@ export async function apiDocument(baseUrl: string): Promise<ApiDocument> {
   };
   const validators = new Map<string, ValidateFunction>();
   const ajv = ajvOf(root, closed);
-  // A request may have more than the document names, where it says so.
+  // The document may allow more fields in a request than it names.
   const bodies = ajvOf(root, (schema) => schema, ownFormats);
   return {
     root,

@@ -1,5 +1,5 @@
 // Every rule of the contract for operations, credentials, errors and limits, by a word of docs/contract.md or a field.
-// A test that proves rules names them in a comment above it: `// Proves createRefund: rest, partial; errors: not_found`.
+// A test names the rules that it proves in a comment above it: `// Proves createRefund: rest; errors: not_found`.
 // test/tidy.test.ts finds rules without a test.
 
 /** By operation, and for all of them. */

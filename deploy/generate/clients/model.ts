@@ -1,7 +1,7 @@
 // The OpenAPI document as a model for the libraries: resources with methods and types, events and error codes. The two
 // operations of browsers are left out.
 import { type Members, membersOf } from "#platform/values/unchecked.ts";
-import { memberNames, pascal, pathNames } from "./names.ts";
+import { memberNames, pascalCase, pathNames } from "./names.ts";
 import {
   type Field,
   fieldOf,
@@ -134,7 +134,7 @@ function operationOf(method: string, path: string, operation: Members, types: Ty
     .filter((each) => each.in === "query")
     .map((each) => {
       const schema = { ...membersOf(each.schema), description: each.description };
-      return fieldOf(`${pascal(id)}Query`, String(each.name), schema, each.required === true, types);
+      return fieldOf(`${pascalCase(id)}Query`, String(each.name), schema, each.required === true, types);
     });
   return {
     id,
@@ -161,7 +161,7 @@ function fileTypesOf({ requestBody }: Members): string[] {
 function bodyOf(id: string, operation: Members, types: TypeBook): ObjectType | undefined {
   if (operation.requestBody === undefined || fileTypesOf(operation).length > 0) return undefined;
   const schema = jsonOf(id, membersOf(operation.requestBody));
-  const shape = shapeOf(schema, `${pascal(id)}Body`, types);
+  const shape = shapeOf(schema, `${pascalCase(id)}Body`, types);
   const type = shape.kind === "named" ? types.all.get(shape.name) : undefined;
   if (!type) throw new Error(`${id}: its body must be an object with fields`);
   // A body without fields can be empty and is omitted.
@@ -180,21 +180,21 @@ function resultOf(id: string, operation: Members, query: readonly Field[], types
   if (data.type === "array") {
     const has = (name: string) => query.some((field) => field.name === name);
     const paging = has("after") ? "after" : has("offset") ? "offset" : "none";
-    return { kind: "page", paging, items: shapeOf(membersOf(data.items), `${pascal(id)}Item`, types) };
+    return { kind: "page", paging, items: shapeOf(membersOf(data.items), `${pascalCase(id)}Item`, types) };
   }
-  const shape = shapeOf(schema, `${pascal(id)}Result`, types);
+  const shape = shapeOf(schema, `${pascalCase(id)}Result`, types);
   return { kind: "value", shape: another ? eitherOf(id, shape, another, types) : shape };
 }
 
 /** A repeat under the same key returns less: fields that only the first response has are optional. */
 function eitherOf(id: string, first: Shape, repeated: Members, types: TypeBook): Shape {
-  const again = shapeOf(repeated, `${pascal(id)}Repeated`, types);
+  const again = shapeOf(repeated, `${pascalCase(id)}Repeated`, types);
   const [one, other] = [first, again].map((each) => (each.kind === "named" ? types.all.get(each.name) : undefined));
   if (!one || !other) throw new Error(`${id}: both responses must be objects`);
   const isSure = (name: string) => other.fields.some((field) => field.name === name && field.isRequired);
   const fields = one.fields.map((field) => ({ ...field, isRequired: field.isRequired && isSure(field.name) }));
   const text = "A repeat under the same idempotency key has no fields that only the first response contains.";
-  const name = `${pascal(id)}Result`;
+  const name = `${pascalCase(id)}Result`;
   types.add({ name, text, fields, needsField: false });
   return { kind: "named", name };
 }
@@ -208,7 +208,7 @@ function jsonOf(id: string, holder: Members): Members {
 function eventOf(code: string, item: Members): EventModel {
   const post = membersOf(item.post);
   const none: Registry = { component: () => undefined, add: () => undefined };
-  const type = objectType(`${pascal(code)}Event`, jsonOf(code, membersOf(post.requestBody)), none);
+  const type = objectType(`${pascalCase(code)}Event`, jsonOf(code, membersOf(post.requestBody)), none);
   return { code, text: String(post.summary), type };
 }
 

@@ -35,14 +35,14 @@ export function memberNames(operationId: string, path: string): { resource: stri
   const resource = resourceOf(own);
   const verb = /^[a-z]+/.exec(operationId)?.[0] ?? "";
   const rest = operationId.slice(verb.length);
-  const noun = pascal(singular(resource));
-  const known = [pascal(resource), noun, shortNouns[resource]].find((each) => each && rest.startsWith(each));
+  const noun = pascalCase(singular(resource));
+  const known = [pascalCase(resource), noun, shortNouns[resource]].find((each) => each && rest.startsWith(each));
   return { resource, method: verb + rest.slice(known?.length ?? 0) };
 }
 
 /** `checkout-sessions` is the resource checkoutSessions. */
 function resourceOf(segment: string): string {
-  return renamedParts[segment] ?? camel(segment);
+  return renamedParts[segment] ?? camelCase(segment);
 }
 
 /** Path parameters named after their resource: `{id}` after payments is paymentId, `{delivery_id}` stays. */
@@ -51,26 +51,26 @@ export function pathNames(path: string): string[] {
   return parts.flatMap((segment, i) => {
     const name = /^\{(\w+)\}$/.exec(segment)?.[1];
     if (name === undefined) return [];
-    return name.includes("_") ? camel(name) : `${singular(resourceOf(parts[i - 1] ?? ""))}Id`;
+    return name.includes("_") ? camelCase(name) : `${singular(resourceOf(parts[i - 1] ?? ""))}Id`;
   });
 }
 
 /** `checkout_session` and `checkout-session` become checkoutSession. */
-export function camel(text: string): string {
+export function camelCase(text: string): string {
   return text.replace(/[-_.](\w)/g, (_, letter: string) => letter.toUpperCase());
 }
 
-export function pascal(text: string): string {
-  const name = camel(text);
+export function pascalCase(text: string): string {
+  const name = camelCase(text);
   return name.charAt(0).toUpperCase() + name.slice(1);
 }
 
-export function snake(text: string): string {
+export function snakeCase(text: string): string {
   return text.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`).replace(/[-.]/g, "_");
 }
 
-export function kebab(text: string): string {
-  return snake(text).replaceAll("_", "-");
+export function kebabCase(text: string): string {
+  return snakeCase(text).replaceAll("_", "-");
 }
 
 function singular(text: string): string {

@@ -2,7 +2,7 @@
 // constants of the contract.
 import { docComment, methodText } from "./comments.ts";
 import { type ClientModel, type ClientOperation, foreignTypes, type Resource } from "./model.ts";
-import { kebab, pascal } from "./names.ts";
+import { kebabCase, pascalCase } from "./names.ts";
 import type { Field, ObjectType, Shape } from "./shape.ts";
 
 const fileHead = "// Generated from the OpenAPI document by `npm run generate -- clients`; changes here are lost.\n";
@@ -17,8 +17,8 @@ export function nodeFiles(model: ClientModel): Map<string, string> {
   ]);
 }
 
-const fileOf = ({ name }: Resource) => kebab(name);
-const classOf = ({ name }: Resource) => `${pascal(name)}Resource`;
+const fileOf = ({ name }: Resource) => kebabCase(name);
+const classOf = ({ name }: Resource) => `${pascalCase(name)}Resource`;
 
 function resourceFile(resource: Resource, model: ClientModel): string {
   const { operations, types } = resource;
@@ -52,7 +52,12 @@ function callerNames(operations: readonly ClientOperation[]): string[] {
 }
 
 function queryType({ id, query, summary }: ClientOperation): ObjectType {
-  return { name: `${pascal(id)}Query`, text: `Filters and pages of "${summary}".`, fields: query, needsField: false };
+  return {
+    name: `${pascalCase(id)}Query`,
+    text: `Filters and pages of "${summary}".`,
+    fields: query,
+    needsField: false,
+  };
 }
 
 function interfaceOf({ name, text, fields }: ObjectType, isSent: boolean): string {
@@ -105,7 +110,7 @@ function methodOf(operation: ClientOperation): string {
     ...pathNames.map((each) => `${each}: string`),
     ...(body ? [`body: ${body.name}${needsBody ? "" : " = {}"}`] : []),
     ...(fileTypes.length > 0 ? ["file: Uint8Array", `contentType: ${wordsOf(fileTypes)}`] : []),
-    ...(query.length > 0 ? [`query: ${pascal(id)}Query = {}`] : []),
+    ...(query.length > 0 ? [`query: ${pascalCase(id)}Query = {}`] : []),
     `options?: ${isIdempotent ? "IdempotentOptions" : "RequestOptions"}`,
   ];
   let turn = 0;

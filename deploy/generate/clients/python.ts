@@ -1,7 +1,7 @@
 // Generates the Python library: a module per resource, the list of resources, events, and constants of the contract.
 import { methodText } from "./comments.ts";
 import { type ClientModel, type ClientOperation, foreignTypes, type Resource } from "./model.ts";
-import { pascal, snake } from "./names.ts";
+import { pascalCase, snakeCase } from "./names.ts";
 import {
   answeredClass,
   argumentName,
@@ -26,8 +26,8 @@ export function pythonFiles(model: ClientModel): Map<string, string> {
   ]);
 }
 
-const moduleOf = ({ name }: Resource) => snake(name);
-const classOf = ({ name }: Resource) => `${pascal(name)}Resource`;
+const moduleOf = ({ name }: Resource) => snakeCase(name);
+const classOf = ({ name }: Resource) => `${pascalCase(name)}Resource`;
 
 /** Importable names of the library; a module imports those that its text uses. */
 const libraryNames: Readonly<Record<string, readonly string[]>> = {
@@ -72,7 +72,7 @@ function methodOf(operation: ClientOperation, names: PythonNames): string {
   const fields = [...(body?.fields ?? []), ...query];
   const required = fields.filter((field) => field.isRequired);
   const optional = fields.filter((field) => !field.isRequired);
-  const positional = pathNames.map((each) => `${snake(each)}: str`);
+  const positional = pathNames.map((each) => `${snakeCase(each)}: str`);
   const parameters = [
     "self",
     ...(positional.length > 0 ? [...positional, "/"] : []),
@@ -84,7 +84,7 @@ function methodOf(operation: ClientOperation, names: PythonNames): string {
     "timeout: float | None = None",
   ];
   return [
-    `    def ${snake(name)}(\n${parameters.map((each) => `        ${each},\n`).join("")}    ) -> ${returned(operation)}:\n`,
+    `    def ${snakeCase(name)}(\n${parameters.map((each) => `        ${each},\n`).join("")}    ) -> ${returned(operation)}:\n`,
     docString(methodDoc(operation, fields).replaceAll("`null`", "`None`"), "        "),
     sendingOf(operation),
   ].join("");
@@ -111,7 +111,7 @@ function sendingOf(operation: ClientOperation): string {
   let turn = 0;
   const parts = path.split("/").slice(1);
   const ids = parts.map((segment) =>
-    segment.startsWith("{") ? snake(pathNames[turn++] ?? "") : JSON.stringify(segment),
+    segment.startsWith("{") ? snakeCase(pathNames[turn++] ?? "") : JSON.stringify(segment),
   );
   const kind = result.kind === "value" ? result.shape : result.kind === "page" ? result.items : undefined;
   const call = [

@@ -2,7 +2,7 @@
 // the two variables are set.
 import { type Members, membersOf } from "#platform/values/unchecked.ts";
 import type { ClientOperation } from "../../clients/model.ts";
-import { snake } from "../../clients/names.ts";
+import { snakeCase } from "../../clients/names.ts";
 import type { Sample } from "../code-blocks.ts";
 import type { ApiOperation, Parameter } from "./api-operation.ts";
 import { type CallExample, callExamples } from "./call-examples.ts";
@@ -103,7 +103,7 @@ function pythonCall(operation: ApiOperation, client: ClientOperation, example: C
     ...(client.fileTypes.length > 0 ? ["file=file", `content_type="${client.fileTypes[0]}"`] : []),
     ...Object.entries(fields).map(([name, value]) => `${name === "from" ? "from_" : name}=${pythonLiteral(value, 4)}`),
   ];
-  const call = pythonCalling(`tollbooth.${snake(client.resource)}.${snake(client.name)}`, words);
+  const call = pythonCalling(`tollbooth.${snakeCase(client.resource)}.${snakeCase(client.name)}`, words);
   return [
     "import os\n",
     "from tollbooth import Tollbooth\n",
