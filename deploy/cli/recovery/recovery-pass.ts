@@ -28,9 +28,7 @@ const progressEvery = 100;
 const dayMs = 86_400_000;
 const merchantsPage = 100;
 
-/**
- * @param bySessionsOf selects payments; `statements`: also by statements, which requires that payments is in recovery
- */
+/** @param statements also reads the processors' statements, which requires that payments is in recovery */
 export async function rebuildPass(
   peers: OperatorPeers,
   since: Date,
