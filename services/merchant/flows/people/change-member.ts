@@ -1,5 +1,5 @@
-// Changes a team's members: role, removal, access reset, and revoked invitations. Each is ONE transaction under the
-// team's lock, so the last owner stays even if several changes run at once.
+// Lists and changes a team's members: role, removal, access reset, and revoked invitations. Each change is ONE
+// transaction under the team's lock, so the last owner stays even if several changes run at once.
 import type { MappedTx } from "#platform/database/mapped-database.ts";
 import { Failure } from "#platform/values/failure.ts";
 import type { MerchantContext } from "../../context.ts";
