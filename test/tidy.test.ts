@@ -280,11 +280,11 @@ test("every file is used by a process, a command or a test", () => {
   none(code.filter((file) => !used.has(file.path)).map((file) => `${file.path} is not imported`));
 });
 
-test("a folder of what runs holds twenty files at most, and in the gateway more than one", () => {
+test("a folder of what runs holds twenty files at most, and more than one", () => {
   const products = code.filter(({ path }) => /^(services|gateway)\//.test(path));
   const counts = [...Map.groupBy(products, ({ path }) => dirname(path))].map(([folder, held]) => ({ folder, held }));
   const isLonely = ({ folder, held }: (typeof counts)[number]) =>
-    folder.startsWith("gateway/") && !/^gateway\/(clients|site)\//.test(folder) && held.length === 1;
+    !/^services$|^gateway\/(?:clients|site)\/|\/texts$/.test(folder) && held.length === 1;
   none([
     ...counts.filter(({ held }) => held.length > 20).map(({ folder, held }) => `${folder}: ${held.length} files`),
     ...counts.filter(isLonely).map(({ folder }) => `${folder} holds one file`),

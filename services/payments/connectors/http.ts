@@ -18,7 +18,7 @@ export type HttpAnswer =
   /** Sent, at least in part, without a complete answer. */
   | { readonly kind: "silent"; readonly cause: unknown };
 
-export interface ProcessorRequest {
+interface ProcessorRequest {
   readonly method: "GET" | "POST";
   readonly path: string;
   readonly headers: Readonly<Record<string, string>>;
@@ -31,7 +31,7 @@ export interface ProcessorRequest {
   readonly timeoutMs?: number;
 }
 
-export interface ByteBody {
+interface ByteBody {
   readonly type: string;
   readonly length: number;
   pieces(): AsyncIterable<Uint8Array>;

@@ -1,0 +1,132 @@
+// The methods of webhook.v1.WebhookService for deliveries and events.
+import { timestampDate } from "@bufbuild/protobuf/wkt";
+import type { ServiceImpl } from "@connectrpc/connect";
+import { keysetPage } from "#platform/lists/cursor.ts";
+import { Failure } from "#platform/values/failure.ts";
+import { idFloor } from "#platform/values/id.ts";
+import type { WebhookService } from "#proto/webhook/v1/webhook_pb.ts";
+import { type QueueDeps, retryDelivery, retryFailed } from "../flows/queue-delivery.ts";
+import {
+  toAttempt,
+  toDelivery,
+  toEvent,
+  toEventDelivery,
+  toEventType,
+  toFoundDelivery,
+  toRetryRun,
+} from "../messages.ts";
+import { eventTypes, listedCodes } from "../rules/event-types.ts";
+import { listAttempts } from "../store/attempts.ts";
+import {
+  type DeliveryState,
+  deliveryExists,
+  findDeliveryOf,
+  listDeliveries,
+  listPaymentDeliveries,
+} from "../store/deliveries.ts";
+import { findDelivery, listEventDeliveries } from "../store/delivery-search.ts";
+import { findEndpoint } from "../store/endpoints.ts";
+import { findEvent, listEvents } from "../store/events.ts";
+import { parkedProblem } from "../store/parked-events.ts";
+import { findRetryRun } from "../store/retry-runs.ts";
+
+type Methods = Partial<ServiceImpl<typeof WebhookService>>;
+
+export function deliveryMethods(deps: QueueDeps) {
+  return {
+    async listDeliveries(request) {
+      if (!(await findEndpoint(deps.db.em(), request, request.endpointId))) throw new Failure("NOT_FOUND");
+      const { merchantId, endpointId, pageToken, pageSize: limit } = request;
+      const { page, nextPageToken } = await keysetPage("delivery", { limit, pageToken }, (before, wanted) =>
+        listDeliveries(deps.db, {
+          merchantId,
+          endpointId,
+          // The proto's rule admits no other value.
+          state: (request.status || undefined) as DeliveryState | undefined,
+          eventType: request.eventType || undefined,
+          before: before || undefined,
+          limit: wanted,
+        }),
+      );
+      return { deliveries: page.map(toDelivery), nextPageToken };
+    },
+    async getDelivery(request) {
+      const { merchantId, endpointId, deliveryId } = request;
+      const endpoint = await findEndpoint(deps.db.em(), request, endpointId);
+      const row = endpoint && (await findDeliveryOf(deps.db, { merchantId, endpointId }, deliveryId));
+      if (!row) throw new Failure("NOT_FOUND");
+      const attempts = await listAttempts(deps.db, merchantId, deliveryId);
+      return { delivery: toDelivery(row), attempts: attempts.map(toAttempt) };
+    },
+    async retryDelivery(request) {
+      await retryDelivery(deps, request, request.endpointId, request.deliveryId);
+      return {};
+    },
+    async listAttempts(request) {
+      const rows = await listAttempts(deps.db, request.merchantId, request.deliveryId);
+      if (rows.length === 0 && !(await deliveryExists(deps.db, request.merchantId, request.deliveryId))) {
+        throw new Failure("NOT_FOUND");
+      }
+      return { attempts: rows.map(toAttempt) };
+    },
+    async listPaymentDeliveries(request) {
+      const rows = await listPaymentDeliveries(deps.db, request, request.paymentId);
+      return { deliveries: rows.map((row) => ({ endpointId: row.endpoint_id, delivery: toDelivery(row) })) };
+    },
+    async retryFailedDeliveries(request) {
+      const since = request.since ? timestampDate(request.since) : new Date(0);
+      return { run: toRetryRun(await retryFailed(deps, request, request.endpointId, since)) };
+    },
+    async getRetryRun(request) {
+      const row = await findRetryRun(deps.db, request, request.runId);
+      if (!row) throw new Failure("NOT_FOUND");
+      return { run: toRetryRun(row) };
+    },
+    async findDelivery(request) {
+      const row = await findDelivery(deps.db, request.deliveryId);
+      if (!row) throw new Failure("NOT_FOUND");
+      return toFoundDelivery(row);
+    },
+    async listEventDeliveries({ merchantId, eventId }) {
+      const rows = await listEventDeliveries(deps.db, merchantId, eventId);
+      return { deliveries: rows.map(toEventDelivery), parked: await parkedProblem(deps.db, eventId) };
+    },
+  } satisfies Methods;
+}
+
+export function eventMethods({ db }: Pick<QueueDeps, "db">) {
+  return {
+    listEventTypes() {
+      return { eventTypes: eventTypes.map(toEventType) };
+    },
+    async listEvents(request) {
+      const { type, paymentId, since, until, pageSize: limit, pageToken } = request;
+      const bounds = { fromId: eventIdFloor(since, earliestMs), untilId: eventIdFloor(until, latestMs) };
+      const { page, nextPageToken } = await keysetPage("event", { limit, pageToken }, (beforeId, wanted) =>
+        listEvents(db, request, {
+          types: type === "" ? listedCodes : [type],
+          paymentId: paymentId || undefined,
+          fromId: bounds.fromId,
+          untilId: beforeId !== "" && beforeId < bounds.untilId ? beforeId : bounds.untilId,
+          limit: wanted,
+        }),
+      );
+      return { events: page.map(toEvent), nextPageToken };
+    },
+    async getEvent(request) {
+      const event = await findEvent(db, request, request.eventId);
+      if (!event) throw new Failure("NOT_FOUND");
+      const rows = await listEventDeliveries(db, request.merchantId, event.id);
+      return { event: toEvent(event), deliveries: rows.map(toEventDelivery) };
+    },
+  } satisfies Methods;
+}
+
+// An id's time has 48 bits of milliseconds.
+const [earliestMs, latestMs] = [0, 2 ** 48];
+
+/** The smallest event id of this time or later. */
+function eventIdFloor(time: Parameters<typeof timestampDate>[0] | undefined, defaultMs: number): string {
+  const ms = time ? timestampDate(time).getTime() : defaultMs;
+  return idFloor("event", Math.min(Math.max(ms, earliestMs), latestMs));
+}
