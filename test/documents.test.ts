@@ -36,6 +36,18 @@ test("every link of a page leads to a file that is there", () => {
   assert.deepEqual(dead, []);
 });
 
+test("lines of the main pages have at most 160 columns, but for tables; the pages of docs have at most 30,000 words", () => {
+  const main = pages.filter((page) => [".", "docs"].includes(dirname(page)));
+  const wide = main.flatMap((page) =>
+    textOf(page)
+      .split("\n")
+      .flatMap((line, at) => ([...line].length > 160 && !line.trim().startsWith("|") ? [`${page}:${at + 1}`] : [])),
+  );
+  assert.deepEqual(wide, []);
+  const words = main.filter((page) => dirname(page) === "docs").flatMap((page) => textOf(page).split(/\s+/));
+  assert.ok(words.length <= 30_000, `${words.length} words`);
+});
+
 test("every file that a page names is there", () => {
   const readers = ["README.md", "CONTRIBUTING.md", ...globSync("docs/**/*.md", { cwd: root })];
   const rooms = ["services", "gateway", "deploy", "test", "proto", "docs", "changes"];
