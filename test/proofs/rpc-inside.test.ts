@@ -70,7 +70,9 @@ async function openTransport(name: Transport["name"], trusted: TrustedCallers): 
 /** The caller's context as the called service sees it. */
 function contextSeen() {
   const { deadlineMs = 0, traceparent = "", ...rest } = callContext.getStore() ?? {};
-  return { ...rest, trace: traceparent.split("-")[1], leftMs: Math.round((deadlineMs - performance.now()) / 1_000) };
+  // Of a deadline of 15 s; whole seconds would differ between two runs.
+  const leftTens = Math.floor((deadlineMs - performance.now()) / 10_000);
+  return { ...rest, trace: traceparent.split("-")[1], leftTens };
 }
 
 function serveProbe(trusted: TrustedCallers, called: Called, hostProcess: Host): Promise<RpcServer> {
