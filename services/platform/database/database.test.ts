@@ -1,4 +1,4 @@
-// A transaction sends nothing before its begin succeeded and nothing after its end.
+// `begin` is pipelined with the first read, and nothing is written before the transaction has begun.
 import assert from "node:assert/strict";
 import { EventEmitter } from "node:events";
 import type pg from "pg";
@@ -33,24 +33,52 @@ class HeldDatabase extends Database {
 
 const turn = () => new Promise<void>((resolve) => setImmediate(resolve));
 
-test("sends nothing else when begin fails", async () => {
+test("pipelines a first read with begin; writes and commit wait for its answer", async () => {
   const db = new HeldDatabase();
-  const done = db.transaction((tx) => tx.rows("insert a"));
+  const done = db.transaction(async (tx) => {
+    await tx.rows("select 1 from t for update");
+    await Promise.all([tx.rows("insert a"), tx.rows("update b")]);
+  });
+  await turn();
+  assert.deepEqual(db.sent, ["begin", "select 1 from t for update"]);
+  db.begin.resolve({ rows: [] });
+  await done;
+  assert.deepEqual(db.sent.slice(2), ["insert a", "update b", "commit"]);
+});
+
+for (const statement of ["insert a", "with b as (delete from b) select 1", "update c", "select make_partition($1)"]) {
+  test(`never sends "${statement}" when begin fails`, async () => {
+    const db = new HeldDatabase();
+    const done = db.transaction(async (tx) => {
+      await tx.rows("select 1 from t");
+      await tx.rows(statement);
+    });
+    db.begin.reject(new Error("canceled"));
+    await assert.rejects(done, /canceled/);
+    assert.deepEqual(db.sent, ["begin", "select 1 from t", "rollback"]);
+  });
+}
+
+test("fails read-only work when begin fails", async () => {
+  const db = new HeldDatabase();
+  const done = db.transaction((tx) => tx.rows("select 1 from t"));
   db.begin.reject(new Error("canceled"));
   await assert.rejects(done, /canceled/);
-  assert.deepEqual(db.sent, ["begin", "rollback"]);
+  assert.deepEqual(db.sent.at(-1), "rollback");
 });
 
 test("sends no statement of another branch after a failure", async () => {
   const db = new HeldDatabase();
-  db.begin.resolve({ rows: [] });
   let late: Promise<unknown> | undefined;
   const done = db.transaction(async (tx) => {
     const sealed = Promise.reject(new Error("no key is left"));
-    late = Promise.allSettled([turn().then(() => tx.rows("insert a"))]);
+    late = Promise.allSettled([tx.rows("insert a")]);
     await Promise.all([late, sealed]);
   });
-  await assert.rejects(done, /no key is left/);
+  const refused = assert.rejects(done, /no key is left/);
+  await turn();
+  db.begin.resolve({ rows: [] });
+  await refused;
   assert.equal(((await late) as PromiseSettledResult<unknown>[])[0]?.status, "rejected");
   assert.deepEqual(db.sent, ["begin", "rollback"]);
 });
@@ -61,6 +89,14 @@ test("sends no statement after the work ended", async () => {
   const kept = await db.transaction(async (tx) => ({ tx }));
   await assert.rejects(kept.tx.rows("select 1 from t"), /over/);
   assert.deepEqual(db.sent, ["begin", "commit"]);
+});
+
+test("runs a read after an earlier write", async () => {
+  const db = new HeldDatabase();
+  const done = db.transaction((tx) => Promise.all([tx.rows("insert a"), tx.rows("select 1 from a")]));
+  db.begin.resolve({ rows: [] });
+  await done;
+  assert.deepEqual(db.sent, ["begin", "insert a", "select 1 from a", "commit"]);
 });
 
 test("throws when work continued after a failed statement", async () => {

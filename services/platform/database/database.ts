@@ -81,15 +81,20 @@ export class Database implements GroupedSql {
   /** Runs the work in one transaction (read committed) and commits; a throw rolls back. */
   async transaction<T>(work: (tx: Tx) => Promise<T>): Promise<T> {
     const client = await this.#pool.connect();
-    let [isOver, isBroken] = [false, false];
+    // Pipelined with initial reads; writes and everything after them wait until the transaction has begun.
+    const begun = client.query("begin");
+    begun.catch(() => {});
+    let [isWriting, isOver, isBroken] = [false, false, false];
     const rows = async <Row>(text: string, params: readonly unknown[] = []): Promise<Row[]> => {
+      isWriting ||= !onlyReads.test(text);
+      if (isWriting) await begun;
       // A late statement of another branch would run alone, or in another caller's transaction.
       if (isOver) throw new Error("the transaction is over");
       return await rowsOn<Row>(client, text, params);
     };
     try {
-      await client.query("begin");
       const result = await work(openTx(rows));
+      await begun;
       isOver = true;
       const { command } = await client.query("commit");
       if (command !== "COMMIT") throw new Error("a statement of the transaction failed, so it was rolled back");
