@@ -3,11 +3,13 @@ import Fastify, { type FastifyBaseLogger, type FastifyError, type FastifyInstanc
 import { ApiFailure, internalFailure, outageFailure } from "./failure.ts";
 import type { Processor } from "./processor.ts";
 import { accountOf, assertBearer } from "./routes/api-request.ts";
-import { disputeRoutes, fileRoutes } from "./routes/disputes.ts";
+import { disputeRoutes } from "./routes/disputes.ts";
 import { eventRoutes } from "./routes/events.ts";
-import { formRoutes, paymentMethodRoutes } from "./routes/form.ts";
+import { fileRoutes } from "./routes/files.ts";
+import { formRoutes } from "./routes/form.ts";
 import { intentRoutes } from "./routes/intents.ts";
 import { pageRoutes } from "./routes/pages.ts";
+import { paymentMethodRoutes } from "./routes/payment-methods.ts";
 import { refundRoutes } from "./routes/refunds.ts";
 import { statementRoutes } from "./routes/statement.ts";
 import { testActionRoutes, testIntentRoutes } from "./routes/test-actions.ts";

@@ -1,9 +1,10 @@
 // The screens of the merchants' console, in the order of the navigation.
 import type { ConsoleContext } from "../session/visit.ts";
 import { deliveryRoutes } from "./developers/delivery.ts";
+import { eventsRoutes } from "./developers/events.ts";
 import { keyFormRoutes } from "./developers/key-form.ts";
 import { keyRoutes, keysRoutes } from "./developers/keys.ts";
-import { eventsRoutes, requestsRoutes } from "./developers/requests.ts";
+import { requestsRoutes } from "./developers/requests.ts";
 import { webhookRoutes } from "./developers/webhook.ts";
 import { signingSecretRoutes, webhookFormRoutes } from "./developers/webhook-form.ts";
 import { webhooksRoutes } from "./developers/webhooks.ts";
@@ -16,9 +17,10 @@ import { refundsRoutes } from "./money/payments/refunds.ts";
 import { auditRoutes } from "./settings/audit.ts";
 import { brandingRoutes } from "./settings/branding.ts";
 import { brandingPreviewRoutes } from "./settings/branding-preview.ts";
+import { notificationsRoutes } from "./settings/notifications.ts";
 import { processorCredentialRoutes } from "./settings/processor-credentials.ts";
 import { processorRoutes, processorsRoutes } from "./settings/processors.ts";
-import { notificationsRoutes, profileRoutes } from "./settings/profile.ts";
+import { profileRoutes } from "./settings/profile.ts";
 import { teamInviteRoutes, teamMemberRoutes, teamRoutes } from "./settings/team.ts";
 
 export function merchantScreens(context: ConsoleContext): void {

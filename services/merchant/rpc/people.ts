@@ -2,15 +2,9 @@
 import type { ServiceImpl } from "@connectrpc/connect";
 import type { PeopleService, Door as WireDoor } from "#proto/merchant/v1/people_pb.ts";
 import type { MerchantContext } from "../context.ts";
-import {
-  listNames,
-  listPeople,
-  removeMember,
-  resetAccess,
-  revokeInvitation,
-  updateMember,
-} from "../flows/people/change-member.ts";
+import { removeMember, resetAccess, revokeInvitation, updateMember } from "../flows/people/change-member.ts";
 import { inviteMember } from "../flows/people/invite-member.ts";
+import { listNames, listPeople } from "../flows/people/list-people.ts";
 import type { TeamScope } from "../flows/people/manage-people.ts";
 import {
   chooseNotifications,

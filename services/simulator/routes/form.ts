@@ -1,9 +1,9 @@
-// Requests of the card form and the challenge page, whose secret in the body is the only credential; a wrong one looks
-// like an unknown payment. A buyer's browser converts a card to a token, so that the merchant sees only the token.
-import type { FastifyInstance, FastifyReply } from "fastify";
+// Requests of the card form and the challenge page. The secret in the body is the only credential; a wrong one looks
+// like an unknown payment.
+import type { FastifyInstance } from "fastify";
 import { ApiFailure, notFound } from "../failure.ts";
 import { assertNoOutage } from "../flows/change-intent.ts";
-import { challengeOf, createPaymentMethod, passChallenge, payWithCard } from "../flows/pay-intent.ts";
+import { challengeOf, passChallenge, payWithCard } from "../flows/pay-intent.ts";
 import { sameSecret } from "../new-id.ts";
 import type { Processor } from "../processor.ts";
 import { lacksName, readCardEntry } from "../rules/card-entry.ts";
@@ -69,35 +69,4 @@ function presentStatus(intent: Intent, { publicUrl, requiresName }: Processor) {
     failure_message: last?.failure_message ?? null,
     ...challengeOf(intent, publicUrl),
   };
-}
-
-const accountMax = 70; // characters; see accountOf
-
-export function paymentMethodRoutes(app: FastifyInstance, processor: Processor): void {
-  app.options("/payment-methods", (_request, reply) => fromAnyPage(reply).code(204).send());
-
-  app.post("/payment-methods", async (request, reply) => {
-    fromAnyPage(reply);
-    const fields = new Fields(request.body);
-    const account = fields.text("account", accountMax, /^acct_[a-z0-9]{1,64}$/);
-    const entry = readCardEntry(fields.members, new Date());
-    if ("code" in entry)
-      throw new ApiFailure(400, "invalid_request", entry.code, entry.message, { field: entry.field });
-    const { id, brand, last4, funding, exp_month, exp_year, expires_at } = await createPaymentMethod(
-      processor,
-      account,
-      entry,
-    );
-    return reply.code(201).send({ id, card: { brand, last4, funding, exp_month, exp_year }, expires_at });
-  });
-}
-
-function fromAnyPage(reply: FastifyReply): FastifyReply {
-  return reply.headers({
-    "access-control-allow-origin": "*",
-    "access-control-allow-methods": "POST",
-    "access-control-allow-headers": "content-type",
-    "access-control-max-age": "86400",
-    "cache-control": "no-store",
-  });
 }

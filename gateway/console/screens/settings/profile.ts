@@ -1,16 +1,14 @@
-// The merchant's profile, one copy per environment, and the email notifications of the signed-in person about it.
+// The merchant's profile, one copy per environment. Every member can read it.
 import { Failure } from "#platform/values/failure.ts";
 import { Environment, type Merchant } from "#proto/merchant/v1/merchant_pb.ts";
-import type { GetNotificationsResponse } from "#proto/merchant/v1/people_pb.ts";
 import { type Html, html } from "../../../html.ts";
 import { type Form, isLine, refusedFields } from "../../http/form.ts";
 import { merchantForm, merchantPage } from "../../routes.ts";
 import type { Answer, ConsoleContext, MerchantVisit, Page } from "../../session/visit.ts";
 import { textsOf } from "../../texts/texts.ts";
-import { choiceField, problemSummary, textField } from "../../view/fields.ts";
+import { problemSummary, textField } from "../../view/fields.ts";
 import { postForm } from "../../view/forms.ts";
 import { renderCopyable } from "../../view/pieces.ts";
-import { loadSection } from "../../view/section.ts";
 import { factList } from "../../view/table.ts";
 
 type ProfileValues = Readonly<Pick<Merchant, "name" | "legalName" | "email" | "phone" | "website">>;
@@ -122,43 +120,4 @@ function fixedFacts({ language }: MerchantVisit, { id, country, currency, refund
     [texts.refunds, refundsEnabled ? texts.on : texts.off],
     ["Id", renderCopyable(language, id)],
   ])}<p class="muted">${texts.fixed}</p></section>`;
-}
-
-export function notificationsRoutes(context: ConsoleContext): void {
-  const { peers } = context;
-  merchantPage(context, "/notifications", undefined, (visit) => notificationsPage(context, visit));
-  merchantForm(context, "/notifications", {}, async (visit, form) => {
-    const { secret: sessionSecret, merchantId, base } = visit;
-    await peers.people.updateNotifications({ sessionSecret, merchantId, kinds: [...form.all("kinds")] });
-    return { go: `${base}/notifications`, done: "notifications-saved" };
-  });
-}
-
-async function notificationsPage({ peers }: ConsoleContext, visit: MerchantVisit): Promise<Page> {
-  const { language, secret: sessionSecret, merchantId } = visit;
-  const texts = textsOf(language).profile;
-  const load = () => peers.people.getNotifications({ sessionSecret, merchantId });
-  return {
-    title: texts.notifications,
-    body: html`<h1>${texts.notifications}</h1><p class="muted">${texts.notificationsAbout}</p>
-${await loadSection(language, texts.notifications, load, (found) => notificationsForm(visit, found))}`,
-  };
-}
-
-function notificationsForm(visit: MerchantVisit, { kinds, isPossible }: GetNotificationsResponse): Html {
-  const { language, base } = visit;
-  const texts = textsOf(language).profile;
-  if (kinds.length === 0) return html`<div class="empty"><p>${texts.noKinds}</p></div>`;
-  const field = choiceField({
-    ...{ name: "kinds", label: texts.kinds, values: kinds.filter(({ isOn }) => isOn).map(({ name }) => name) },
-    choices: kinds.map(({ name }) => ({ value: name, label: kindText(visit, name) })),
-  });
-  return html`${isPossible ? "" : html`<p class="warning" role="note">${texts.impossible}</p>`}
-${postForm(visit, { action: `${base}/notifications`, fields: [field], button: texts.save, layout: "panel" })}`;
-}
-
-/** A kind that this release does not know is shown unchanged. */
-function kindText({ language }: MerchantVisit, name: string): string {
-  const text = new Map<string, unknown>(Object.entries(textsOf(language).profile)).get(name);
-  return typeof text === "string" ? text : name;
 }

@@ -1,29 +1,28 @@
-// Lists and changes a team's members: role, removal, access reset, and revoked invitations. Each change is ONE
-// transaction under the team's lock, so the last owner stays even if several changes run at once.
+// Changes a team's members: role, removal, access reset, and revoked invitations. Each is ONE transaction under the
+// team's lock, so the last owner stays even if several changes run at once.
 import type { MappedTx } from "#platform/database/mapped-database.ts";
 import { Failure } from "#platform/values/failure.ts";
 import type { MerchantContext } from "../../context.ts";
 import { kindsFor } from "../../rules/people/notifications.ts";
-import { rightsOf, roleNamed } from "../../rules/people/roles.ts";
+import { roleNamed } from "../../rules/people/roles.ts";
 import { withdrawMails, withdrawMailsOf } from "../../store/mails.ts";
 import { deleteAuthenticator } from "../../store/people/authenticators.ts";
-import { deleteSessionsOf, type SessionPerson } from "../../store/people/console-sessions.ts";
-import { deleteInvitation, findInvitation, type Invitation, listInvitations } from "../../store/people/invitations.ts";
+import { deleteSessionsOf } from "../../store/people/console-sessions.ts";
+import { deleteInvitation, findInvitation } from "../../store/people/invitations.ts";
 import {
   countInRole,
   deleteMembership,
   findMembership,
   findMemberships,
-  knownPeople,
   type MemberRow,
   type Membership,
   membersOf,
 } from "../../store/people/memberships.ts";
 import { deletePasskeysOf } from "../../store/people/passkeys.ts";
-import { findPersons, hasSignInMethod, lockPerson } from "../../store/people/persons.ts";
+import { hasSignInMethod, lockPerson } from "../../store/people/persons.ts";
 import { deleteLinksOf } from "../../store/sign-in/provider-links.ts";
-import { openInvitationsMax, type RefundLimit, readRole } from "./invite-member.ts";
-import { type Manager, manageTeam, readTeam, type TeamScope } from "./manage-people.ts";
+import { type RefundLimit, readRole } from "./invite-member.ts";
+import { type Manager, manageTeam, type TeamScope } from "./manage-people.ts";
 import { memberEvent } from "./people-events.ts";
 
 /** @throws Failure NOT_FOUND, FORBIDDEN, INVALID_BODY, UNAUTHORIZED */
@@ -147,34 +146,4 @@ async function assertOwnerLeft(
 
 function limitText({ refundAmount, refundCurrency }: Pick<Membership, "refundAmount" | "refundCurrency">): string {
   return refundAmount == null ? "" : `${refundAmount} ${refundCurrency}`;
-}
-
-/** Members by role and name; invitations newest first. @throws Failure UNAUTHORIZED, NOT_FOUND, FORBIDDEN */
-export async function listPeople(
-  context: MerchantContext,
-  scope: TeamScope,
-): Promise<{ members: MemberRow[]; invitations: { invitation: Invitation; inviterName: string }[] }> {
-  return await readTeam(context, scope, "team.read", async (em) => {
-    const order = rightsOf(scope.door).roles.map(({ name }) => name);
-    const members = await membersOf(context.db, scope.merchantId);
-    const invitations = await listInvitations(em, scope.merchantId, openInvitationsMax);
-    const inviters = await findPersons(em, [...new Set(invitations.flatMap(({ inviterId }) => inviterId ?? []))]);
-    const names = new Map(inviters.map(({ id, name }) => [id, name]));
-    return {
-      members: members.toSorted((a, b) => order.indexOf(a.role) - order.indexOf(b.role)),
-      invitations: invitations.map((invitation) => ({
-        invitation,
-        inviterName: names.get(invitation.inviterId ?? "") ?? "",
-      })),
-    };
-  });
-}
-
-/** Current and former members. @throws Failure UNAUTHORIZED, NOT_FOUND */
-export async function listNames(
-  context: MerchantContext,
-  scope: TeamScope,
-  personIds: readonly string[],
-): Promise<SessionPerson[]> {
-  return await readTeam(context, scope, undefined, () => knownPeople(context.db, scope.merchantId, personIds));
 }

@@ -15,7 +15,8 @@ import { codeBlock, renderCopyable, toneChip } from "../../../view/pieces.ts";
 import { renderMissing, unlessAway } from "../../../view/section.ts";
 import { factList, htmlTable, metadataList } from "../../../view/table.ts";
 import { dateTimeText, moneyText } from "../../../view/values.ts";
-import { captureRoutes, refundRoutes } from "./refund.ts";
+import { captureRoutes } from "./capture.ts";
+import { refundRoutes } from "./refund.ts";
 import { mayCancel, mayCapture, refundableAmount } from "./refusal.ts";
 import { loadStory, renderTimeline } from "./timeline.ts";
 
