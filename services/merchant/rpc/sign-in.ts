@@ -4,7 +4,12 @@ import type { ServiceImpl } from "@connectrpc/connect";
 import type { SignInService } from "#proto/merchant/v1/people_pb.ts";
 import type { MerchantContext } from "../context.ts";
 import { acceptInvitation, readInvitation } from "../flows/sign-in/accept-invitation.ts";
-import { beginAuthenticator, beginPasskey, finishAuthenticator, finishPasskey } from "../flows/sign-in/add-passkey.ts";
+import {
+  beginAuthenticator,
+  beginPasskey,
+  finishAuthenticator,
+  finishPasskey,
+} from "../flows/sign-in/add-sign-in-method.ts";
 import { endSessions, readOwnAccess, removeSignInMethod, updatePerson } from "../flows/sign-in/own-access.ts";
 import { beginProof, finishProof } from "../flows/sign-in/prove.ts";
 import { signOut, useSession } from "../flows/sign-in/session.ts";

@@ -46,14 +46,18 @@ export class MappedDatabase extends Database {
     return this.#orm.em.getConnection().transactional(async (trx) => {
       let em: SqlEntityManager | undefined;
       const fork = () => {
-        const forked = this.#orm.em.fork();
-        forked.setTransactionContext(trx);
-        return forked;
+        em = this.#orm.em.fork();
+        em.setTransactionContext(trx);
+        return em;
       };
       const rows = <Row>(text: string, params: readonly unknown[] = []): Promise<Row[]> =>
         inStatementSpan(text, async () => (await trx.executeQuery(CompiledQuery.raw(text, [...params]))).rows as Row[]);
-      const tx = Object.defineProperty(openTx(rows), "em", { get: () => (em ??= fork()) }) as MappedTx;
-      const result = await work(tx);
+      const result = await work({
+        ...openTx(rows),
+        get em() {
+          return em ?? fork();
+        },
+      });
       await em?.flush();
       return result;
     });

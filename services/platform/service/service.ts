@@ -70,7 +70,13 @@ export async function startService<D extends Database>(options: {
   const { name, config, hostProcess } = options;
   const log = createLog(name, config.LOG_LEVEL);
   const db = await options.open({ ...databaseOf(config), name, log });
-  const open: (() => Promise<void> | void)[] = [() => db.close()];
+  let bus: EventBus | undefined;
+  let parts: ServiceParts | undefined;
+  const close = async () => {
+    await bus?.close();
+    await parts?.close?.();
+    await db.close();
+  };
   try {
     await awaitSchema(db, name, log);
     await assertSameClock(db);
@@ -82,7 +88,7 @@ export async function startService<D extends Database>(options: {
     }
     await recordKey(db, vault.currentKeyId);
     const seal = new EventSeal(config.ENCRYPTION_KEYS);
-    const bus = new EventBus({
+    bus = new EventBus({
       broker: brokerOf(config),
       keys: config.EVENT_KEYS_FILE,
       namespace: config.NATS_NAMESPACE,
@@ -90,24 +96,21 @@ export async function startService<D extends Database>(options: {
       tracer: hostProcess.tracing?.tracer,
       ...{ seal, name, log },
     });
-    open.unshift(() => bus.close());
     const outbox = new Outbox({ namespace: config.NATS_NAMESPACE, source: name });
     const recovery = await Recovery.begin({ service: name, db, bus, seal, log, registry: hostProcess.registry });
-    const parts = await options.build({ db, log, bus, outbox, vault, recovery, hostProcess });
-    open.splice(1, 0, () => parts.close?.());
-    return await serve({ db, log, bus, outbox, vault, recovery, hostProcess }, options, parts, open);
+    parts = await options.build({ db, log, bus, outbox, vault, recovery, hostProcess });
+    return await serve({ db, log, bus, outbox, vault, recovery, hostProcess }, options, parts, close);
   } catch (error) {
-    for (const close of open) await close();
+    await close();
     throw error;
   }
 }
 
-/** @param open closes what is open, in order */
 async function serve<D extends Database>(
   { db, log, bus, outbox, vault, recovery, hostProcess }: ServiceBase<D>,
   { name, config }: { readonly name: Source; readonly config: ServiceConfig },
   parts: ServiceParts,
-  open: readonly (() => Promise<void> | void)[],
+  close: () => Promise<void>,
 ): Promise<RunningService> {
   const { registry } = hostProcess;
   const watch = new JobWatch(registry);
@@ -141,7 +144,7 @@ async function serve<D extends Database>(
       await server.close(drain);
       await parts.finish?.();
       await jobs.stop();
-      for (const close of open) await close();
+      await close();
     },
   };
 }

@@ -13,7 +13,7 @@ export function formPage(language: Language): Page {
     title: texts.title,
     styles: ["theme.css", "form.css"],
     scripts: ["form.js"],
-    framing: "anybody",
+    framing: "any",
     body: `<body class="form-page">
 ${brandSymbols}
 ${testBar(textOf("testMode"), textOf("noMoneyMoves"))}
@@ -111,7 +111,7 @@ export function challengePage(language: Language): Page {
     title: texts.challengeTitle,
     styles: ["theme.css", "form.css"],
     scripts: ["challenge.js"],
-    framing: "nobody",
+    framing: "none",
     body: `<body class="form-page">
 ${testBar(textOf("testMode"), textOf("noMoneyMoves"))}
 <main id="card">

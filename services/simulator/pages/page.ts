@@ -16,7 +16,7 @@ interface PageParts {
   /** HTML; foreign text must be escaped with escapeHtml. */
   readonly body: string;
   /** For the card form: any page may frame it, since only the holder of the client secret can use it. */
-  readonly framing: "anybody" | "nobody";
+  readonly framing: "any" | "none";
 }
 
 export function renderPage(parts: PageParts): Page {
@@ -75,7 +75,7 @@ function headersFor(framing: PageParts["framing"]): Record<string, string> {
     "connect-src 'self'",
     "form-action 'none'", // the script sends; a native submit would put the card into a URL
     "base-uri 'none'",
-    `frame-ancestors ${framing === "anybody" ? "*" : "'none'"}`,
+    `frame-ancestors ${framing === "any" ? "*" : "'none'"}`,
   ];
   return {
     "Content-Type": "text/html; charset=utf-8",

@@ -38,7 +38,7 @@ export function receiptPage(intent: Intent, acceptLanguage: string | undefined):
     title: texts.receipt,
     styles: ["theme.css", "form.css"],
     scripts: [],
-    framing: "nobody",
+    framing: "none",
     body: `<body class="form-page">
 ${testBar(texts.testMode, texts.noMoneyMoved)}
 <main id="card" class="receipt"><div class="result-icon is-succeeded" aria-hidden="true"></div>

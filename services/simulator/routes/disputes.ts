@@ -1,3 +1,4 @@
+// /api/disputes: read, submit evidence, accept.
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { ApiFailure, badField, notFound } from "../failure.ts";
 import { assertNoOutage, changeIntent } from "../flows/change-intent.ts";

@@ -117,7 +117,7 @@ export async function findRefund(db: Db, account: string, id: string): Promise<F
     values: [id, account],
   });
   return rows[0] && refundFromRow(rows[0]);
-} // a caller makes one, or two by mistake
+}
 
 export async function findRefundsByReference(db: Db, account: string, reference: string): Promise<FoundRefund[]> {
   const { rows } = await db.query<StoredRefund>({

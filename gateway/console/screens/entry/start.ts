@@ -1,3 +1,4 @@
+// The start address redirects to the only merchant or offers a choice.
 import { html } from "../../../html.ts";
 import { queryOf } from "../../http/address.ts";
 import { personPage } from "../../routes.ts";

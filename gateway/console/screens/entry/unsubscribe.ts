@@ -1,3 +1,5 @@
+// Ends one kind of email by the link in it, without a sign-in. People press a button, because scanners open links. Mail
+// programs send the one-click request of RFC 8058 from anywhere. The link's token is the only credential.
 import { html } from "../../../html.ts";
 import { paramOf } from "../../http/address.ts";
 import { unlessRefused } from "../../http/form.ts";

@@ -1,3 +1,4 @@
+// The email notifications of the signed-in person about this merchant.
 import type { GetNotificationsResponse } from "#proto/merchant/v1/people_pb.ts";
 import { type Html, html } from "../../../html.ts";
 import { merchantForm, merchantPage } from "../../routes.ts";

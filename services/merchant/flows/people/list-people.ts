@@ -1,3 +1,4 @@
+// Lists a team's members and invitations, and the names of people in its logs.
 import type { MerchantContext } from "../../context.ts";
 import { rightsOf } from "../../rules/people/roles.ts";
 import type { SessionPerson } from "../../store/people/console-sessions.ts";

@@ -1,3 +1,4 @@
+// The circuit breakers of processor accounts, as one payments replica sees them.
 import { html } from "../../../../html.ts";
 import { operatorPage } from "../../../routes.ts";
 import type { ConsoleContext, OperatorVisit, Page } from "../../../session/visit.ts";

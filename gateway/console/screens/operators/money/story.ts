@@ -1,3 +1,4 @@
+// The history of a payment in time order, by its own id or that of a refund or session.
 import { html } from "../../../../html.ts";
 import { paramOf } from "../../../http/address.ts";
 import { operatorPage } from "../../../routes.ts";

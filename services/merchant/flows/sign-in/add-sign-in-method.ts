@@ -1,6 +1,6 @@
-// Adds a passkey to the session's person. Begin stores a challenge. Finish: (1) consumes the challenge; (2) verifies
-// the browser's response; (3) in one transaction stores the passkey, makes the session full and proved under a new
-// secret, and announces `passkey.added`.
+// Adds a passkey or an authenticator app to the session's person. A passkey begins with a stored challenge. Finish: (1)
+// consumes the challenge; (2) verifies the browser's response; (3) in one transaction stores the passkey, makes the
+// session full and proved under a new secret, and announces `passkey.added`.
 
 import { randomBytes } from "node:crypto";
 import { isDuplicate } from "#platform/database/database.ts";
