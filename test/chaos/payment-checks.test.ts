@@ -118,6 +118,8 @@ test("an excess capture leaves the payment with what was asked, and the rest is 
   assert.match(found({}, [more]), /1200 were captured by pi_1, and no excess is listed/);
   assert.match(found({ suspense: [row], captured: 1_200 }, [more]), /captured amount is 1200 with us and 1000/);
   assert.match(found({ suspense: [{ ...row, amount: 199 }] }, [more]), /excess of pi_1 is 199 with us and 200/);
+  assert.equal(found({ suspense: [{ ...row, amount: 300, returned: 100 }] }, [more]), "", "it overtook a refund");
+  assert.match(found({ suspense: [{ ...row, returned: 100 }] }, [more]), /excess of pi_1 is 100 with us and 200/);
 });
 
 test("an item names an intent of its payment, and accepted money is not refunded as well", () => {
@@ -255,6 +257,9 @@ test("events agree with the books: one for each path, refund and dispute, with a
   const once = { ...announced, "payment.succeeded succeeded": 1 };
   assert.match(events(once, {}, { byProcessor: false, refunds: [] }), /the processor's webhook announced nothing/);
   assert.equal(events(once, objects, { byProcessor: false }, { ...intent, untold: 1 }), "", "its webhook is held");
+  const accepted = { ...held, ref: "pi_1", resolution: "taken" };
+  const byOperator = { byProcessor: false, refunds: [], suspense: [accepted] };
+  assert.equal(events(once, {}, byOperator).includes("announced nothing"), false, "an operator accepted it");
 });
 
 test("the end of an authorization is announced once with the processor's reason, and each capture that takes money", () => {

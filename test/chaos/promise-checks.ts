@@ -129,7 +129,9 @@ function successDifferences(ours: OurPayment, intent: TheirIntent | undefined, a
   // A webhook that is held or lost announces nothing; a later report takes its place.
   // An ended authorization is announced only as ended, and earlier refunds and disputes as themselves.
   const isMoved = ours.refunds.length > 0 || ours.disputes.length > 0;
-  if (isPaid && !ours.wasReleased && !isMoved && !ours.byProcessor && intent?.untold === 0)
+  // An operator's acceptance announces a charge whose webhook came before.
+  const isAccepted = ours.suspense.some(({ ref, resolution }) => ref === intent?.id && resolution === "taken");
+  if (isPaid && !ours.wasReleased && !isMoved && !isAccepted && !ours.byProcessor && intent?.untold === 0)
     found.push("the processor's webhook announced nothing");
   return found;
 }

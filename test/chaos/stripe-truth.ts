@@ -35,8 +35,9 @@ function intentTruth(account: StripeAccount, intent: FakeIntent, untold: number)
   const attempts = account.events.flatMap(({ type, data }) => {
     const { id, last_payment_error: error } = objectOf(data) as { id?: string; last_payment_error?: Json | null };
     if (type !== "payment_intent.payment_failed" || id !== intent.id) return [];
-    // An intent that is paid later drops a failure without a charge: only an earlier read has it.
-    return [{ status: intent.status === "succeeded" && !error?.charge ? "forgotten" : "failed" }];
+    // An intent that is paid or authorized later drops a failure without a charge: only an earlier read has it.
+    const isPaid = intent.status === "succeeded" || intent.status === "requires_capture";
+    return [{ status: isPaid && !error?.charge ? "forgotten" : "failed" }];
   });
   const charge = account.latestCharge(intent);
   const captured_amount = Number(intent.amount_received ?? 0);
