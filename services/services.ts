@@ -75,7 +75,7 @@ export const liveSubscriptions = {
 /** Tables that a service's role may only read and append to; in all others it may also change and delete rows. */
 export const appendOnlyTables = {
   checkout: ["recovery_acts"],
-  payments: ["journal", "journal_adjustment_lines", "operation_history", "recovery_acts"],
+  payments: ["journal", "journal_adjustment_lines", "operation_history", "payment_notes", "recovery_acts"],
   // A function of the owner drops a whole day of the request log.
   merchant: ["audit_entries", "audit_links", "audit_seals", "api_requests", "recovery_acts"],
   webhook: ["attempts", "recovery_acts"],

@@ -172,7 +172,7 @@ function readSessions(context: GatewayContext, checkout: Peers["checkout"]): voi
           Type.String({
             maxLength: 254,
             description:
-              "Id of a session or of its payment, complete or abbreviated (the prefix and at least 14 characters), or the beginning of its reference or e-mail (any case).",
+              "Id of a session or of its payment, complete or abbreviated (the prefix and at least 14 characters), or the beginning of its reference or e-mail (both in any case).",
             examples: ["order-10"],
           }),
         ),

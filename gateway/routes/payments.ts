@@ -32,7 +32,7 @@ const listQuery = Type.Object({
     Type.String({
       maxLength: 254,
       description:
-        "Payment id (exact or prefix), part of an e-mail (any case), the last four digits, or the beginning of a reference.",
+        "Payment id (exact or prefix), part of an e-mail (any case), the last four digits, the beginning of a reference (any case), or the whole connector_ref.",
       examples: ["buyer@example.com"],
     }),
   ),

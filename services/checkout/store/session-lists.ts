@@ -24,7 +24,7 @@ export interface ListFilter extends Owner {
   readonly customerEmail: string;
   /**
    * The id of a session or payment, or its prefix of at least fourteen characters after `cs_` or `pay_`, which buyers
-   * quote; or the prefix of an order reference, or of an e-mail in any case. Empty: no search.
+   * quote; or the prefix of an order reference or e-mail, both in any case. Empty: no search.
    */
   readonly q: string;
 }
@@ -70,12 +70,15 @@ function buildTarget(filter: ListFilter): SearchTarget {
   let list = new Condition("t.merchant_id = ? and t.environment = ?", merchantId, environment);
   if (from || to) list = list.with(inTimeRange("t.created_at", timeRange(from, to)));
   let rows = status === "" ? list : list.and("t.status = ?", status);
-  if (orderReference !== "") rows = rows.and(`${hasReference} and t.order_reference = ?`, orderReference);
+  if (orderReference !== "") {
+    const isOfReference = `${hasReference} and lower(t.order_reference) = lower(?) and t.order_reference = ?`;
+    rows = rows.and(isOfReference, orderReference, orderReference);
+  }
   if (customerEmail !== "") rows = rows.and(`${hasEmail} and lower(t.customer_email) = lower(?)`, customerEmail);
   return { table: "sessions", list, rows };
 }
 
-// Conditions of the partial indexes (schema/0006-order-reference.sql, 0009-emails-covered.sql).
+// Conditions of the partial indexes (schema/0014-references-in-any-case.sql, 0009-emails-covered.sql).
 const hasReference = "t.order_reference <> ''";
 const hasEmail = "t.customer_email <> ''";
 // Hits that are collected from an index and sorted in about 10 ms.
@@ -90,12 +93,12 @@ async function chooseStrategies(sql: Sql, q: string, hitsMax: number): Promise<r
   const [, own] = idBeginning.exec(q) ?? [];
   const byId = own === undefined ? [] : [{ match: idsThatBegin(own), hitsMax }];
   if (q.startsWith("cs_")) return own === undefined ? [{ match: new Condition("t.id = ?", q), hitsMax }] : byId;
-  // Lower case by the database, as in the index.
-  const [row] = await sql.rows<{ small: string }>("select lower($1) as small", [q]);
+  // Lower case by the database, as in the indexes.
+  const [{ small = q } = {}] = await sql.rows<{ small: string }>("select lower($1) as small", [q]);
   return [
     ...byId,
-    { match: beginsWith(hasReference, "t.order_reference", q), hitsMax },
-    { match: beginsWith(hasEmail, "lower(t.customer_email)", row?.small ?? q), hitsMax },
+    { match: beginsWith(hasReference, "lower(t.order_reference)", small), hitsMax },
+    { match: beginsWith(hasEmail, "lower(t.customer_email)", small), hitsMax },
   ];
 }
 

@@ -33,6 +33,9 @@ export interface Kind {
 /** Condition of the partial index on order references. */
 export const hasReference = "t.order_reference <> ''";
 
+/** The reference in any case, for the index. */
+export const isOfReference = `${hasReference} and lower(t.order_reference) = lower(?)`;
+
 /** Conditions of the filters without the search, one per query that uses them. */
 export interface Narrowing {
   /** All filters, of `payments t`. */
@@ -82,7 +85,8 @@ export function buildNarrowing(owner: Owner, filters: PlainFilters, kinds?: read
 function applyAll(rows: Condition, filters: PlainFilters): Condition {
   const { orderReference, from, to, minAmount: min, maxAmount: max } = filters;
   let where = rows;
-  if (orderReference !== "") where = where.and(`${hasReference} and t.order_reference = ?`, orderReference);
+  if (orderReference !== "")
+    where = where.and(`${isOfReference} and t.order_reference = ?`, orderReference, orderReference);
   if (from || to) where = where.with(inTimeRange("t.created_at", timeRange(from, to)));
   if (min !== undefined) where = where.and("t.amount >= ?", min);
   if (max !== undefined) where = where.and("t.amount <= ?", max);

@@ -7,12 +7,12 @@ import { afterCursor } from "#platform/lists/cursor.ts";
 import { type DatedFilter, listDated, type PageWindow } from "#platform/lists/dated-list.ts";
 import { type ItemRow, itemColumns, itemOf, type Owner, type PaymentItem } from "../store/payment-records.ts";
 import { buildNarrowing, type Narrowing, type PlainFilters } from "./conditions.ts";
-import { findKinds } from "./kinds.ts";
-import { isPrefixOfAll, searchPayments } from "./search.ts";
+import { findKinds, kindsOf } from "./kinds.ts";
+import { isPrefixOfAll, mayBeConnectorRef, searchPayments } from "./search.ts";
 import { type AmountTotal, countByAmount, countByTime, countRows, findWeek } from "./totals.ts";
 
 export interface PaymentFilters extends PlainFilters {
-  /** Prefix of a payment id or order reference, last four digits, or part of an e-mail; empty: no search. */
+  /** Prefix of a payment id or order reference, last four digits, processor's id, or part of an e-mail; empty: all. */
   readonly q: string;
 }
 
@@ -51,7 +51,9 @@ export async function listPayments(
     const narrowing = kinds ? buildNarrowing(owner, filters, kinds) : plain;
     const search = (await isPrefixOfAll(sql, owner, q)) ? "" : q;
     if (search !== "" || orderReference !== "") {
-      const { rows, total } = await searchPayments(sql, narrowing, search, window);
+      const ofOwner = mayBeConnectorRef(search) ? await kindsOf(sql, owner) : [];
+      const connectors = [...new Set(ofOwner.map((kind) => kind.connector))];
+      const { rows, total } = await searchPayments(sql, { ...narrowing, connectors }, search, window);
       return { rows: rows.map(itemOf), total };
     }
     if (!kinds && !narrowing.amounts) return await listByDay(sql, narrowing.dated, window);

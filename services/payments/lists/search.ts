@@ -1,5 +1,5 @@
 // The list's search (docs/contract.md §5) by the prefix of a payment id; else by the prefix of an order reference, the
-// last four digits, or a part of an e-mail in any case, which is looked up in customer_emails first.
+// last four digits, the processor's id, or a part of an e-mail, which is looked up in customer_emails first.
 import type { Sql } from "#platform/database/database.ts";
 import { beginsWith, Condition, literalPattern } from "#platform/lists/condition.ts";
 import type { PageWindow } from "#platform/lists/dated-list.ts";
@@ -7,7 +7,10 @@ import { type Strategy, searchList } from "#platform/lists/search.ts";
 import { type ItemRow, itemColumns, type Owner } from "../store/payment-records.ts";
 import { hasReference, type Narrowing } from "./conditions.ts";
 
-type Within = Pick<Narrowing, "list" | "where" | "emails">;
+interface Within extends Pick<Narrowing, "list" | "where" | "emails"> {
+  /** The merchant's connectors, if the search may be a processor's id. */
+  readonly connectors?: readonly string[];
+}
 
 interface SearchPage {
   /** The page, newest first. */
@@ -35,7 +38,8 @@ export async function searchPayments(
   sizes = sizesDefault,
 ): Promise<SearchPage> {
   const searched = { table: "payments", list: within.list, rows: within.where } as const;
-  const { ids, total } = await searchList(sql, searched, chooseStrategies(within, q, sizes), window, sizes.passedMin);
+  const strategies = await chooseStrategies(sql, within, q, sizes);
+  const { ids, total } = await searchList(sql, searched, strategies, window, sizes.passedMin);
   if (ids.length === 0) return { rows: [], total };
   const rows = await sql.rows<ItemRow>(
     `select ${itemColumns} from payments t where t.id = any ($1) order by t.created_at desc, t.id desc`,
@@ -45,14 +49,17 @@ export async function searchPayments(
 }
 
 /** One strategy for each possible meaning of `q`. */
-function chooseStrategies(
-  { emails }: Within,
+async function chooseStrategies(
+  sql: Sql,
+  { emails, connectors = [] }: Within,
   q: string,
   { gatheredMax: hitsMax, emailHitsMax }: typeof sizesDefault,
-): readonly Strategy[] {
+): Promise<readonly Strategy[]> {
   if (q === "") return [{ match: new Condition("true"), hitsMax }];
   if (q.startsWith("pay_")) return [{ match: beginsWith("t.visible", "t.id", q), hitsMax }];
-  const reference = { match: beginsWith(hasReference, "t.order_reference", q), hitsMax };
+  // Lower case by the database, as in the index.
+  const [{ small = q } = {}] = await sql.rows<{ small: string }>("select lower($1) as small", [q]);
+  const reference = { match: beginsWith(hasReference, "lower(t.order_reference)", small), hitsMax };
   const last4 = { match: new Condition("t.card_last4 = ?", q), hitsMax };
   const like = `%${literalPattern(q)}%`;
   const owned = emails.and("lower(e.email) like lower(?)", like);
@@ -65,7 +72,13 @@ function chooseStrategies(
       has: (values) => new Condition(`t.customer_email <> '' and t.customer_email = any (${values})`),
     },
   };
-  return [reference, ...(/^\d{4}$/.test(q) ? [last4] : []), email];
+  const ref = { match: new Condition("t.connector = any(?) and t.connector_ref = ?", connectors, q), hitsMax };
+  return [reference, ...(/^\d{4}$/.test(q) ? [last4] : []), ...(connectors.length === 0 ? [] : [ref]), email];
+}
+
+/** Processors' ids have at least ten characters. */
+export function mayBeConnectorRef(q: string): boolean {
+  return /^[\w-]{10,128}$/.test(q);
 }
 
 /** True if all payment ids of the owner have this prefix. */

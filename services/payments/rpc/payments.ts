@@ -1,6 +1,6 @@
 // payments.v1.PaymentsService, in proto order.
 import { create } from "@bufbuild/protobuf";
-import { timestampDate } from "@bufbuild/protobuf/wkt";
+import { timestampDate, timestampFromDate } from "@bufbuild/protobuf/wkt";
 import type { ServiceImpl } from "@connectrpc/connect";
 import { announcedDigests } from "#platform/events/outbox.ts";
 import { findCursor } from "#platform/lists/cursor.ts";
@@ -18,14 +18,18 @@ import {
   GetPaymentResponseSchema,
   GetRefundResponseSchema,
   ListPaymentEntriesResponseSchema,
+  ListPaymentNotesResponseSchema,
   type ListPaymentsRequest,
   ListPaymentsResponseSchema,
+  type ListRefundsRequest,
+  type ListRefundsResponse,
   ListRefundsResponseSchema,
   type PaymentsService,
   ReceiveProcessorEventResponseSchema,
   RenewIntentResponseSchema,
   VerifyIntentResponseSchema,
 } from "#proto/payments/v1/payments_pb.ts";
+import { addNote } from "../flows/add-note.ts";
 import { cancelIntent } from "../flows/cancel-intent.ts";
 import { confirmIntent } from "../flows/confirm-intent.ts";
 import { type CreateIntentDeps, createIntent } from "../flows/create-intent.ts";
@@ -39,10 +43,11 @@ import { renewIntent } from "../flows/renewals/renew-intent.ts";
 import type { VerifyDeps } from "../flows/verify-intent.ts";
 import { readOverview } from "../lists/overview.ts";
 import { listPayments, type PaymentFilters } from "../lists/payments.ts";
-import { findRefundRecord, listRefundRecords, listRefundsOfPayment } from "../lists/refunds.ts";
+import { findBuyers, findRefundRecord, listChosenRefunds, listRefundRecords } from "../lists/refunds.ts";
 import { toJournalEntry, toListedPayment, toPayment, toPaymentState, toRefund } from "../messages.ts";
 import type { CaptureMethod } from "../rules/payment.ts";
 import { readBalances, readEntries } from "../store/journal.ts";
+import { listNotes } from "../store/payment-notes.ts";
 import { findRecord, type PaymentRecord } from "../store/payment-records.ts";
 import { recordCustomerEmail } from "../store/payments.ts";
 import { scopeOf } from "./idempotency-scope.ts";
@@ -111,20 +116,8 @@ export function paymentsRpc(deps: PaymentsDeps): ServiceImpl<typeof PaymentsServ
       if (!refund) throw new Failure("NOT_FOUND");
       return create(GetRefundResponseSchema, { refund: toRefund(refund) });
     },
-    listRefunds: async (request) => {
-      const { paymentId, status } = request;
-      if (paymentId && !(await findRecord(db, request, paymentId))) throw new Failure("NOT_FOUND");
-      const range = timeRange(request.from && timestampDate(request.from), request.to && timestampDate(request.to));
-      const { rows, total, hasMore } = await readPage(
-        request,
-        (id) => findCursor(db, "refunds", request, id),
-        (window) =>
-          paymentId
-            ? listRefundsOfPayment(db, request, paymentId, { status, range }, window)
-            : listRefundRecords(db, request, { status, range }, window),
-      );
-      return create(ListRefundsResponseSchema, { refunds: rows.map(toRefund), total, hasMore });
-    },
+    listRefunds: async (request) => await listRefunds(db, request),
+    ...noteMethods(deps),
     findProcessorAccount: async (request) => {
       await findProcessorAccounts(deps, request);
       return {};
@@ -138,6 +131,41 @@ export function paymentsRpc(deps: PaymentsDeps): ServiceImpl<typeof PaymentsServ
       return { announcedDigests: digests };
     },
     ...bookMethods(deps),
+  };
+}
+
+async function listRefunds(db: PaymentsDeps["db"], request: ListRefundsRequest): Promise<ListRefundsResponse> {
+  const { paymentId, orderReference, customerEmail, needsAction, status, from, to } = request;
+  if (paymentId && !(await findRecord(db, request, paymentId))) throw new Failure("NOT_FOUND");
+  const filters = { status, range: timeRange(from && timestampDate(from), to && timestampDate(to)) };
+  const isChosen = paymentId !== "" || orderReference !== "" || customerEmail !== "" || needsAction;
+  const { rows, total, hasMore } = await readPage(
+    request,
+    (id) => findCursor(db, "refunds", request, id),
+    (window) =>
+      isChosen
+        ? listChosenRefunds(db, request, request, filters, window)
+        : listRefundRecords(db, request, filters, window),
+  );
+  const buyers = await findBuyers(db, rows);
+  const refunds = rows.map((row) => ({ ...toRefund(row), ...buyers.get(row.paymentId) }));
+  return create(ListRefundsResponseSchema, { refunds, total, hasMore });
+}
+
+function noteMethods({
+  db,
+}: PaymentsDeps): Pick<ServiceImpl<typeof PaymentsService>, "addPaymentNote" | "listPaymentNotes"> {
+  return {
+    addPaymentNote: async (request) => {
+      await addNote(db, request, request.paymentId, request.note);
+      return {};
+    },
+    listPaymentNotes: async (request) => {
+      const notes = await listNotes(db, request, request.paymentId);
+      return create(ListPaymentNotesResponseSchema, {
+        notes: notes.map((note) => ({ ...note, createdAt: timestampFromDate(note.createdAt) })),
+      });
+    },
   };
 }
 

@@ -1,6 +1,5 @@
-// Object ids: a noun's prefix and a ULID of 26 lower-case Crockford base32 characters, so ids sort by creation
-// (docs/contract.md §3). Ids of one process strictly ascend, also within a millisecond. An id is therefore guessable
-// from its neighbours. Its time is at most one second ahead of the database's clock.
+// Object ids: a noun's prefix and a ULID of 26 lower-case Crockford base32 characters (docs/contract.md §3). Ids of one
+// process strictly ascend, so neighbours can be guessed. An id's time is at most a second ahead of the database's.
 import { randomBytes, randomUUID } from "node:crypto";
 import { clockMs } from "./clock.ts";
 
@@ -19,6 +18,7 @@ export const prefixes = {
   merchant: "mer",
   application: "ma",
   event: "evt",
+  note: "note",
   operation: "op",
   suspense: "su",
   entry: "je",

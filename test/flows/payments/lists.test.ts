@@ -10,7 +10,7 @@ import { foldListCounts } from "#platform/lists/list-counts.ts";
 import { Environment } from "#proto/merchant/v1/merchant_pb.ts";
 import { buildNarrowing } from "../../../services/payments/lists/conditions.ts";
 import { listPayments, type PaymentFilters } from "../../../services/payments/lists/payments.ts";
-import { listRefundRecords } from "../../../services/payments/lists/refunds.ts";
+import { listChosenRefunds, listRefundRecords } from "../../../services/payments/lists/refunds.ts";
 import { searchPayments } from "../../../services/payments/lists/search.ts";
 import { countByAmount } from "../../../services/payments/lists/totals.ts";
 import { freshDatabase, openDatabase, testPool } from "../../harness/database.ts";
@@ -61,6 +61,8 @@ const q = often(
     "order-123",
     "ORDER-",
     "R202610",
+    "pi_mer_a_1_77",
+    "pi_mer_b_1_77",
   ),
 );
 const some = {
@@ -84,7 +86,7 @@ async function listByDefinition(sql: Sql, filter: PaymentFilters): Promise<strin
        and ($13::timestamptz is null or date_trunc('milliseconds', captured_at) <= $13)
        and case when $8 = '' then true when $8 like 'pay\\_%' then starts_with(id, $8)
          else strpos(lower(customer_email), lower($8)) > 0 or (card_last4 = $8 and $8 ~ '^[0-9]{4}$')
-           or (order_reference <> '' and starts_with(order_reference, $8)) end
+           or (order_reference <> '' and starts_with(lower(order_reference), lower($8))) or connector_ref = $8 end
      order by created_at desc, id desc`,
     [
       ...[owner.merchantId, owner.environment, filter.status, filter.from?.toISOString(), filter.to?.toISOString()],
@@ -310,6 +312,44 @@ function explained(seen: { blocks: number }): Pick<Database, "rows" | "snapshot"
   };
   return { rows, snapshot: (read) => read({ rows } as Sql) };
 }
+
+test("refunds of an order, of a customer and those that need action equal the definition", async () => {
+  // A failure after the refund that was made.
+  await pool.query(`insert into refunds (id, payment_id, merchant_id, environment, currency, amount, status, connector,
+      connector_ref, created_at)
+    select 're_2' || substr(id, 5), payment_id, merchant_id, environment, currency, amount, 'failed', connector,
+      'rf_2' || id, created_at + interval '1 hour'
+    from refunds where id like 're_0%a'`);
+  const some = "select payment_id from refunds order by id limit 5";
+  await pool.query(`update payments set order_reference = 'Desk-1' where id in (${some})`);
+  const references = ["", "desk-1", "DESK-1", "desk"];
+  const emails = ["", "no4999@MAIL.example", "buyer1@mail.example", "4999@mail.example", "%"];
+  const definition = `select r.id from refunds r join payments p on p.id = r.payment_id
+    where r.merchant_id = $1 and r.environment = $2
+      and ($3 = '' or (p.order_reference <> '' and lower(p.order_reference) = lower($3)))
+      and ($4 = '' or lower(p.customer_email) = lower($4))
+      and (not $5 or (r.status = 'failed' and not exists (select from refunds o where o.payment_id = r.payment_id
+        and o.status in ('pending', 'succeeded') and o.created_at > r.created_at)))
+    order by r.created_at desc, r.id desc`;
+  const filters = { status: "", range: timeRange(undefined, undefined) };
+  let found = 0;
+  for (const orderReference of references)
+    for (const customerEmail of emails)
+      for (const needsAction of [false, true]) {
+        const wanted = await db.rows<{ id: string }>(definition, [
+          ...[owner.merchantId, owner.environment, orderReference, customerEmail, needsAction],
+        ]);
+        const choice = { paymentId: "", orderReference, customerEmail, needsAction };
+        const { rows, total } = await listChosenRefunds(db, owner, choice, filters, { limit: 1_000, offset: 0n });
+        assert.equal(total, BigInt(wanted.length));
+        assert.deepEqual(
+          rows.map(({ id }) => id),
+          wanted.map(({ id }) => id),
+        );
+        found += Number(wanted.length > 0);
+      }
+  assert.ok(found >= 4, `${found} choices found refunds`);
+});
 
 test("hasMore is exact, and only an object of the owner is a cursor", async () => {
   const [last] = (
