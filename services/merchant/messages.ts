@@ -198,28 +198,37 @@ export function toNewSession({ secret, view }: IssuedSession): NewSession {
   return create(NewSessionSchema, { secret, session: toConsoleSession(view) });
 }
 
-function toRefundLimit(amount: bigint | null | undefined, currency: string | null | undefined) {
-  return amount == null || currency == null ? {} : { refundLimit: { amount, currency } };
+function toRefundLimit({
+  refundAmount: amount,
+  refundCurrency: currency,
+  refundOthers,
+}: Pick<OwnMembership, "refundOthers"> & {
+  readonly refundAmount?: bigint | null | undefined;
+  readonly refundCurrency?: string | null | undefined;
+}) {
+  if (amount == null || currency == null) return {};
+  const others = Object.entries(refundOthers).map(([code, limit]) => [code, BigInt(limit)] as const);
+  return { refundLimit: { amount, currency, others: Object.fromEntries(others) } };
 }
 
 export function toInvitation(invitation: Invitation, inviterName: string): InvitationMessage {
-  const { id, email, role, refundAmount, refundCurrency, expiresAt } = invitation;
+  const { id, email, role, expiresAt } = invitation;
   return create(InvitationSchema, {
     id,
     email,
     role,
-    ...toRefundLimit(refundAmount, refundCurrency),
+    ...toRefundLimit(invitation),
     inviterName,
     expiresAt: timestampFromDate(expiresAt),
   });
 }
 
 export function toMember(member: MemberRow): MemberMessage {
-  const { role, refundAmount, refundCurrency, joinedAt, lastSeenAt, hasPasskey, hasAuthenticator } = member;
+  const { role, joinedAt, lastSeenAt, hasPasskey, hasAuthenticator } = member;
   return create(MemberSchema, {
     person: toPerson(member),
     role,
-    ...toRefundLimit(refundAmount, refundCurrency),
+    ...toRefundLimit(member),
     joinedAt: timestampFromDate(joinedAt),
     ...(lastSeenAt && { lastSeenAt: timestampFromDate(lastSeenAt) }),
     hasPasskey,
@@ -249,7 +258,7 @@ export function toOwnAccess(access: Awaited<ReturnType<typeof readOwnAccess>>) {
 
 /** A session that is not full has no actions. */
 function toMembership(door: Door, membership: OwnMembership, isFull: boolean) {
-  const { merchantId, merchantName, merchantStatus, role, refundAmount, refundCurrency } = membership;
+  const { merchantId, merchantName, merchantStatus, role } = membership;
   const actions = door === "operators" ? actionsOf(door, role) : heldActions(role, merchantStatus);
   return {
     merchantId,
@@ -257,6 +266,6 @@ function toMembership(door: Door, membership: OwnMembership, isFull: boolean) {
     merchantStatus,
     role,
     actions: isFull ? [...actions] : [],
-    ...toRefundLimit(refundAmount, refundCurrency),
+    ...toRefundLimit(membership),
   };
 }

@@ -40,7 +40,11 @@ export interface Joining {
   readonly role?: string;
   /** `mer_…`; absent: the stack's own. Empty: an operator. */
   readonly merchantId?: string;
-  readonly refundLimit?: { readonly amount: bigint; readonly currency: string };
+  readonly refundLimit?: {
+    readonly amount: bigint;
+    readonly currency: string;
+    readonly others?: Record<string, bigint>;
+  };
 }
 
 /** An invitation's link, as an operator gets it by command. */

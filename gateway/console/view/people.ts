@@ -42,8 +42,10 @@ export function memberTable(
 }
 
 function roleCell(language: Language, role: string, limit: RefundLimit | undefined): Html {
+  const limits = limit ? [[limit.currency, limit.amount] as const, ...Object.entries(limit.others)] : [];
+  const amounts = limits.map(([currency, amount]) => moneyText(language, amount, currency));
   const shown = limit
-    ? html`<br><span class="muted">${textsOf(language).team.limit}: ${moneyText(language, limit.amount, limit.currency)}</span>`
+    ? html`<br><span class="muted">${textsOf(language).team.limit}: ${amounts.join(", ")}</span>`
     : "";
   return html`<span>${translateCode(language, "roles", role)}${shown}</span>`;
 }

@@ -208,7 +208,8 @@ async function keysOf({ peers }: ConsoleContext, { merchantId, environment }: Me
   return new Map(apiKeys.map(({ id, name, suffix }) => [id, `${name} ····${suffix}`]));
 }
 
-async function endpointsOf({ peers }: ConsoleContext, { merchantId, environment }: MerchantVisit) {
+/** URLs of the merchant's endpoints by id; empty during an outage. */
+export async function endpointsOf({ peers }: ConsoleContext, { merchantId, environment }: MerchantVisit) {
   const found = peers.webhooks.listEndpoints({ merchantId, environment });
   const { endpoints } = await found.catch(() => ({ endpoints: [] }));
   return new Map(endpoints.map(({ id, url }) => [id, url]));

@@ -1,19 +1,27 @@
 // The team of a merchant: members, invitations and the rights of each role. Members can be invited, edited and removed.
 
 import { Failure } from "#platform/values/failure.ts";
-import type { ListMembersResponse, Member, RefundLimit, Role } from "#proto/merchant/v1/people_pb.ts";
+import type { ListMembersResponse, Member } from "#proto/merchant/v1/people_pb.ts";
 import { type Html, html } from "../../../html.ts";
 import { paramOf } from "../../http/address.ts";
 import { type Form, problemsOf, refusedFields, unlessRefused } from "../../http/form.ts";
 import { merchantForm, merchantPage } from "../../routes.ts";
 import type { Answer, ConsoleContext, MerchantVisit, Page } from "../../session/visit.ts";
-import { translateCode } from "../../texts/labels.ts";
-import { fillText, type Language, textsOf } from "../../texts/texts.ts";
-import { choiceField, hiddenField, type Problems, problemOf, problemSummary, textFields } from "../../view/fields.ts";
+import { fillText, textsOf } from "../../texts/texts.ts";
+import { hiddenField, problemSummary, textFields } from "../../view/fields.ts";
 import { postForm, questionPage } from "../../view/forms.ts";
 import { invitationTable, invitedPage, memberName, memberTable, roleTable } from "../../view/people.ts";
 import { loadSection } from "../../view/section.ts";
-import { majorUnits, minorUnits } from "../../view/values.ts";
+import {
+  mayChangeRole,
+  type RoleChoice,
+  readRole,
+  roleChoice,
+  roleFields,
+  roleProblems,
+  type TypedRole,
+  typedRole,
+} from "./member-role.ts";
 
 /** The merchant service demands proof as well. Asking here keeps the form's input. */
 const teamNeeds = { action: "team.write", proof: () => true };
@@ -78,7 +86,7 @@ interface FormValues extends TypedRole {
 
 export function teamInviteRoutes(context: ConsoleContext): void {
   merchantPage(context, "/team/invite", "team.write", async (visit) => {
-    return invitePage(visit, await roleChoice(context, visit), { email: "", role: "", limit: "" });
+    return invitePage(visit, await roleChoice(context, visit), { email: "", role: "", limit: "", others: "" });
   });
   merchantForm(context, "/team/invite", teamNeeds, (visit, form) => invite(context, visit, form));
 }
@@ -222,67 +230,4 @@ function removePage(visit: MerchantVisit, { person }: Member, isRefused = false)
     button: texts.removeButton,
     back: `${visit.base}/team`,
   });
-}
-
-interface TypedRole {
-  readonly role: string;
-  /** In major units; empty for no limit. */
-  readonly limit: string;
-}
-
-interface RoleChoice {
-  /** Roles that this person may assign. */
-  readonly roles: readonly Role[];
-  /** The merchant's currency, which limits are in. */
-  readonly currency: string;
-}
-
-async function roleChoice({ peers, door }: ConsoleContext, visit: MerchantVisit): Promise<RoleChoice> {
-  const { merchantId, environment } = visit;
-  const [{ roles }, { merchant }] = await Promise.all([
-    peers.people.listRoles({ door }),
-    peers.merchants.getMerchant({ merchantId, environment }),
-  ]);
-  return { roles: roles.filter(({ name }) => mayChangeRole(visit, name)), currency: merchant?.currency ?? "" };
-}
-
-/** Only owners add and change owners; the service enforces it. */
-function mayChangeRole({ membership }: MerchantVisit, role: string): boolean {
-  return membership.role === "owner" || role !== "owner";
-}
-
-function readRole(
-  form: Form,
-  { roles, currency }: RoleChoice,
-): { typed: TypedRole; refundLimit?: Pick<RefundLimit, "amount" | "currency">; isWrong: boolean } {
-  const typed = { role: form.raw("role"), limit: form.text("limit") };
-  const takesLimit = roles.some(({ name, takesRefundLimit }) => name === typed.role && takesRefundLimit);
-  if (typed.limit === "" || !takesLimit) return { typed, isWrong: false };
-  const amount = minorUnits(typed.limit, currency);
-  return amount === undefined ? { typed, isWrong: true } : { typed, refundLimit: { amount, currency }, isWrong: false };
-}
-
-function typedRole(role: string, limit: RefundLimit | undefined): TypedRole {
-  return { role, limit: limit ? majorUnits(limit.amount, limit.currency) : "" };
-}
-
-function roleFields(
-  { language }: MerchantVisit,
-  { roles, currency }: RoleChoice,
-  { role, limit }: TypedRole,
-  problems: Problems,
-): Html {
-  const texts = textsOf(language).team;
-  const field = textFields({ limit }, problems);
-  return html`${choiceField({
-    ...{ name: "role", label: texts.role, one: true, values: [role], problem: problemOf(problems, "role-0") },
-    choices: roles.map(({ name }) => ({ value: name, label: translateCode(language, "roles", name) })),
-  })}
-${field("limit", fillText(texts.limitLabel, { currency }), { hint: texts.limitHint, inputmode: "decimal", maxlength: 16 })}`;
-}
-
-/** Problems by the service's fields. */
-function roleProblems(language: Language) {
-  const texts = textsOf(language).team;
-  return { role: ["role-0", texts.roleWrong], refund_limit: ["limit", texts.limitWrong] } as const;
 }

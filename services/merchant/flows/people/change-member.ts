@@ -21,7 +21,7 @@ import {
 import { deletePasskeysOf } from "../../store/people/passkeys.ts";
 import { hasSignInMethod, lockPerson } from "../../store/people/persons.ts";
 import { deleteLinksOf } from "../../store/sign-in/provider-links.ts";
-import { type RefundLimit, readRole } from "./invite-member.ts";
+import { limitColumns, type RefundLimit, readRole } from "./invite-member.ts";
 import { type Manager, manageTeam, type TeamScope } from "./manage-people.ts";
 import { memberEvent } from "./people-events.ts";
 
@@ -34,13 +34,12 @@ export async function updateMember(
 ): Promise<MemberRow> {
   const { merchantId } = scope;
   const role = readRole(scope.door, input);
-  const { amount: refundAmount = null, currency: refundCurrency = null } = input.refundLimit ?? {};
   const member = await manageTeam(context, scope, "team.write", async (tx, manager) => {
     const membership = await lockMember(tx, scope, personId, manager);
     if (!manager.mayGive(role.name)) throw new Failure("FORBIDDEN");
     const before = { role: membership.role, limit: limitText(membership) };
     if (!role.isOwner) await assertOwnerLeft(tx, scope, membership, manager);
-    tx.em.assign(membership, { role: role.name, refundAmount, refundCurrency });
+    tx.em.assign(membership, { role: role.name, ...limitColumns(input.refundLimit) });
     await tx.em.flush();
     // A person without a sign-in method has only the session of their invitation. A thief of that invitation could
     // otherwise add a passkey and gain the new role.
@@ -144,6 +143,8 @@ async function assertOwnerLeft(
   if ((await countInRole(tx.em, merchantId, membership.role)) <= 1) throw new Failure("FORBIDDEN");
 }
 
-function limitText({ refundAmount, refundCurrency }: Pick<Membership, "refundAmount" | "refundCurrency">): string {
-  return refundAmount == null ? "" : `${refundAmount} ${refundCurrency}`;
+function limitText({ refundAmount, refundCurrency, refundOthers }: Membership): string {
+  if (refundAmount == null) return "";
+  const others = Object.entries(refundOthers).map(([currency, amount]) => `, ${amount} ${currency}`);
+  return `${refundAmount} ${refundCurrency}${others.sort().join("")}`;
 }

@@ -15,6 +15,7 @@ import { invitationMailsMax, invitationMailsMs, invitationMs } from "../../rules
 import { countInvitationMails, withdrawMails } from "../../store/mails.ts";
 import { findMerchant } from "../../store/merchants.ts";
 import { type Invitation, listInvitations, putInvitation } from "../../store/people/invitations.ts";
+import type { RefundOthers } from "../../store/people/memberships.ts";
 import { findMembership } from "../../store/people/memberships.ts";
 import { findPersonByEmail, findPersons, hasSignInMethod } from "../../store/people/persons.ts";
 import { openDoor } from "../sign-in/session.ts";
@@ -24,6 +25,8 @@ import { memberEvent } from "./people-events.ts";
 export interface RefundLimit {
   readonly amount: bigint;
   readonly currency: string;
+  /** By currency. */
+  readonly others: Readonly<Record<string, bigint>>;
 }
 
 interface InviteMemberInput {
@@ -93,8 +96,7 @@ export async function addInvitation(
     merchantId,
     email,
     role,
-    refundAmount: refundLimit?.amount ?? null,
-    refundCurrency: refundLimit?.currency ?? null,
+    ...limitColumns(refundLimit),
     inviterId: manager.personId ?? null,
     byMailOnly: isByMailOnly(context, manager),
     createdAt: now,
@@ -140,6 +142,15 @@ async function mailInvitation(
     objectId: id,
     giveUpAt: expiresAt,
   });
+}
+
+export function limitColumns(limit: RefundLimit | undefined) {
+  const others = Object.entries(limit?.others ?? {}).map(([currency, amount]) => [currency, Number(amount)]);
+  return {
+    refundAmount: limit?.amount ?? null,
+    refundCurrency: limit?.currency ?? null,
+    refundOthers: Object.fromEntries(others) as RefundOthers,
+  };
 }
 
 /** @throws Failure INVALID_BODY */

@@ -100,14 +100,14 @@ async function joinTeam(
   acceptance: Acceptance,
   session: SessionRow | undefined,
 ): Promise<string | undefined> {
-  const { merchantId, role, refundAmount, refundCurrency } = invitation;
+  const { merchantId, role, refundAmount, refundCurrency, refundOthers } = invitation;
   await lockScope(tx, merchantId);
   if (!(await deleteInvitation(tx.em, invitation.id))) throw new Failure("NOT_FOUND");
   // Checked again under the lock: the inviter may have been removed or demoted since the first check.
   if (!(await inviterMayGive(tx.em, invitation, role))) throw new Failure("NOT_FOUND");
   const personId = session?.person.id ?? (await becomePerson(tx, invitation, acceptance));
   if (!(await findMembership(tx.em, personId, merchantId))) {
-    const limit = { refundAmount, refundCurrency };
+    const limit = { refundAmount, refundCurrency, refundOthers };
     await insertMembership(tx.em, { personId, merchantId, role, ...limit, joinedAt: clockNow() });
     await rememberPerson(tx, merchantId, personId);
     const joined = memberEvent("member.joined", merchantId, personId, { role, invitation: invitation.id });

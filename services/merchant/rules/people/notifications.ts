@@ -5,7 +5,7 @@ const kinds = {
   dispute_opened: "disputes.answer",
   dispute_due: "disputes.answer",
   refund_failed: "payments.refund",
-  endpoint_failing: "webhooks.read",
+  endpoint_failing: "webhooks.write",
   key_created: "keys.read",
   key_expiring: "keys.read",
 } as const satisfies Readonly<Record<string, Action>>;

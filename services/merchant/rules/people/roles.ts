@@ -9,6 +9,7 @@ const merchantActions = [
   "payments.refund",
   "payments.capture",
   "payments.cancel",
+  "payments.note",
   "links.write",
   "disputes.answer",
   "webhooks.read",
@@ -75,6 +76,7 @@ const merchants: Table = {
     role("admin", merchantActions),
     role("developer", [
       "payments.read",
+      "payments.note",
       "webhooks.read",
       "webhooks.write",
       "keys.read",
@@ -84,10 +86,26 @@ const merchants: Table = {
     ]),
     role(
       "support",
-      ["payments.read", "payments.refund", "payments.capture", "payments.cancel", "links.write", "disputes.answer"],
+      [
+        "payments.read",
+        "payments.refund",
+        "payments.capture",
+        "payments.cancel",
+        "payments.note",
+        "links.write",
+        "disputes.answer",
+        "webhooks.read",
+      ],
       { takesRefundLimit: true },
     ),
-    role("finance", ["payments.read", "payments.export", "connectors.read", "audit.read", "books.read"]),
+    role("finance", [
+      "payments.read",
+      "payments.export",
+      "payments.note",
+      "connectors.read",
+      "audit.read",
+      "books.read",
+    ]),
     role("viewer", ["payments.read"]),
   ],
 };
@@ -120,8 +138,8 @@ export function actionsOf(door: Door, role: string): readonly Action[] {
   return roleNamed(door, role)?.actions ?? [];
 }
 
-/** At a suspended merchant money may only move to buyers. */
-const whileSuspended: readonly Action[] = ["payments.refund", "payments.cancel", "disputes.answer"];
+/** At a suspended merchant money may only move to buyers, and staff may write notes about it. */
+const whileSuspended: readonly Action[] = ["payments.refund", "payments.cancel", "payments.note", "disputes.answer"];
 
 /** A role's actions at a merchant of this status. Without the active status they are mostly reads. */
 export function heldActions(role: string, merchantStatus: string): readonly Action[] {

@@ -1,6 +1,7 @@
 // The invitations table: open invitations, one per address and team.
 import { defineEntity, type InferEntity, p, type SqlEntityManager } from "@mikro-orm/postgresql";
 import type { KeyedHash } from "#platform/secrets/vault.ts";
+import type { RefundOthers } from "./memberships.ts";
 
 export const InvitationEntity = defineEntity({
   name: "Invitation",
@@ -12,6 +13,7 @@ export const InvitationEntity = defineEntity({
     role: p.string(),
     refundAmount: p.bigint("bigint").nullable(),
     refundCurrency: p.string().nullable(),
+    refundOthers: p.json<RefundOthers>(),
     inviterId: p.string().nullable(),
     tokenHash: p.blob(),
     tokenHashKeyId: p.string(),

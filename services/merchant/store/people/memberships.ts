@@ -15,10 +15,14 @@ export const MembershipEntity = defineEntity({
     role: p.string(),
     refundAmount: p.bigint("bigint").nullable(),
     refundCurrency: p.string().nullable(),
+    refundOthers: p.json<RefundOthers>(),
     joinedAt: p.datetime(3),
   },
 });
 export type Membership = InferEntity<typeof MembershipEntity>;
+
+/** Minor units by currency. */
+export type RefundOthers = Readonly<Record<string, number>>;
 
 export interface OwnMembership {
   readonly merchantId: string;
@@ -27,6 +31,7 @@ export interface OwnMembership {
   readonly role: string;
   readonly refundAmount: bigint | null;
   readonly refundCurrency: string | null;
+  readonly refundOthers: RefundOthers;
 }
 
 // More than any person or team has.
@@ -37,6 +42,7 @@ export interface MemberRow extends SessionPerson {
   readonly role: string;
   readonly refundAmount: bigint | null;
   readonly refundCurrency: string | null;
+  readonly refundOthers: RefundOthers;
   readonly joinedAt: Date;
   readonly lastSeenAt: Date | null;
   readonly hasPasskey: boolean;
@@ -68,7 +74,8 @@ export function findMemberships(em: SqlEntityManager, personId: string): Promise
 export async function membershipsOf(sql: Sql, personId: string, door: Door): Promise<OwnMembership[]> {
   const rows = await sql.rows<Omit<OwnMembership, "refundAmount"> & { refundAmount: string | null }>(
     `select m.merchant_id as "merchantId", coalesce(t.name, '') as "merchantName", coalesce(t.status, '') as "merchantStatus",
-       m.role, m.refund_amount as "refundAmount", m.refund_currency as "refundCurrency"
+       m.role, m.refund_amount as "refundAmount", m.refund_currency as "refundCurrency",
+       m.refund_others as "refundOthers"
      from memberships m left join merchants t on t.id = m.merchant
      where m.person_id = $1 and (m.merchant_id = '') = $2 order by t.name, m.merchant_id limit $3`,
     [personId, door === "operators", membershipsMax],
@@ -80,7 +87,7 @@ export async function membershipsOf(sql: Sql, personId: string, door: Door): Pro
 export async function membersOf(sql: Sql, merchantId: string, only?: string): Promise<MemberRow[]> {
   const rows = await sql.rows<Stored<Omit<MemberRow, "refundAmount">> & { refundAmount: string | null }>(
     `select p.id, p.email, p.name, p.language, m.role, m.refund_amount as "refundAmount",
-       m.refund_currency as "refundCurrency", m.joined_at as "joinedAt", p.last_seen_at as "lastSeenAt",
+       m.refund_currency as "refundCurrency", m.refund_others as "refundOthers", m.joined_at as "joinedAt", p.last_seen_at as "lastSeenAt",
        exists (select from passkeys k where k.person_id = p.id) as "hasPasskey",
        exists (select from authenticators a where a.person_id = p.id and a.confirmed_at is not null) as "hasAuthenticator"
      from memberships m join persons p on p.id = m.person_id

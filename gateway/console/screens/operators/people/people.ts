@@ -9,7 +9,7 @@ import { operatorForm, operatorPage } from "../../../routes.ts";
 import type { Answer, ConsoleContext, OperatorVisit, Page } from "../../../session/visit.ts";
 import { translateCode } from "../../../texts/labels.ts";
 import { fillText, textsOf } from "../../../texts/texts.ts";
-import { hiddenField, type Problems, selectField, textFields } from "../../../view/fields.ts";
+import { type Problems, selectField, textFields } from "../../../view/fields.ts";
 import { postForm } from "../../../view/forms.ts";
 import { formPanel, noProblems, problemBox, renderDetails, showRefusal } from "../../../view/operator-forms.ts";
 import { invitationTable, invitedPage, memberName, memberTable, roleTable } from "../../../view/people.ts";
@@ -49,11 +49,14 @@ function addScopeRoutes(context: ConsoleContext, path: string, right: string, fi
     const scope = await find(visit);
     const { door, merchantId } = scope;
     const personId = paramOf(visit, "personId");
-    const currency = form.text("limit_currency");
-    const refundLimit = currency === "" ? undefined : { amount: amountOf(form.text("limit_amount")), currency };
     const role = form.text(`role-${personId}`);
     const change = async () => {
-      const { roles } = await people.listRoles({ door });
+      const [{ roles }, { members }] = await Promise.all([
+        people.listRoles({ door }),
+        people.listMembers({ sessionSecret: visit.secret, door, merchantId }),
+      ]);
+      // The form does not show the refund limit, so it keeps it.
+      const { refundLimit } = members.find(({ person }) => person?.id === personId) ?? {};
       const takesLimit = roles.find(({ name }) => name === role)?.takesRefundLimit === true;
       const limit = takesLimit && refundLimit ? { refundLimit } : {};
       await people.updateMember({ sessionSecret: visit.secret, door, merchantId, personId, role, ...limit });
@@ -97,10 +100,6 @@ async function invite(context: ConsoleContext, visit: OperatorVisit, scope: Memb
     );
     return membersPage(context, visit, scope, shownProblems, { email, role });
   });
-}
-
-function amountOf(text: string): bigint {
-  return /^\d{1,8}$/.test(text) ? BigInt(text) : 0n;
 }
 
 /** The people of one merchant or of the installation. */
@@ -147,15 +146,11 @@ ${renderDetails(texts.rolesLink, roleTable(visit.language, roles, actions))}`,
 /** Forms that change a role or end a membership; each needs proof. */
 function changeForms(visit: OperatorVisit, path: string, member: Member, roles: readonly Role[]): Html {
   const texts = textsOf(visit.language).team;
-  const { person, role, refundLimit } = member;
+  const { person, role } = member;
   const id = person?.id ?? "";
-  // Keeps the refund limit, which this form does not show.
-  const limit = refundLimit
-    ? [hiddenField("limit_amount", String(refundLimit.amount)), hiddenField("limit_currency", refundLimit.currency)]
-    : [];
   const change = postForm(visit, {
     action: `${path}/${id}/role`,
-    fields: [roleField(visit, `role-${id}`, roles, role), ...limit],
+    fields: [roleField(visit, `role-${id}`, roles, role)],
     button: texts.save,
     tone: "secondary",
   });
