@@ -38,7 +38,7 @@ interface FormNeeds<V> {
 interface Admission<V extends PersonVisit> {
   readonly address: (path: string) => string;
   readonly admit: (visit: PersonVisit, action: string | undefined) => V;
-  readonly layout: (visit: V, page: Page) => Html;
+  readonly layout: (visit: V, page: Page, context: ConsoleContext) => Html;
 }
 
 const member: Admission<MerchantVisit> = {
@@ -107,7 +107,7 @@ function addPage<V extends PersonVisit>({ address, admit, layout }: Admission<V>
   return (context: ConsoleContext, path: string, action: string | undefined, show: Show<V>): void => {
     context.app.get(address(path), async (request, reply) => {
       const visit = admit(await as(request, "", () => admitPerson(context, request, reply)), action);
-      return await sendAnswer(reply, await asPerson(visit, () => show(visit)), (page) => layout(visit, page));
+      return await sendAnswer(reply, await asPerson(visit, () => show(visit)), (page) => layout(visit, page, context));
     });
   };
 }
@@ -169,7 +169,7 @@ async function handleForm<V extends PersonVisit>(
   admitted: V,
   needs: FormNeeds<V>,
   take: Take<V>,
-  layout: (visit: V, page: Page) => Html,
+  layout: (visit: V, page: Page, context: ConsoleContext) => Html,
 ): Promise<FastifyReply> {
   const form = new Form(admitted.request.body);
   let visit = admitted;
@@ -180,7 +180,7 @@ async function handleForm<V extends PersonVisit>(
     visit = proof.visit;
     return await take(visit, form);
   });
-  return await sendAnswer(visit.reply, answer, (page) => layout(visit, page));
+  return await sendAnswer(visit.reply, answer, (page) => layout(visit, page, context));
 }
 
 const senders = new WeakMap<FastifyRequest, PersonVisit>();

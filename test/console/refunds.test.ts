@@ -44,7 +44,7 @@ visit(
     await page.getByRole("link", { name: "Refund", exact: true }).click();
     assert.equal(await page.getByLabel("Refund amount").inputValue(), "42.50");
     await page.getByLabel("Refund amount").fill("10,00");
-    await page.getByLabel("Reason").fill("Broken pot");
+    await page.getByLabel("Other reason").fill("Broken pot");
     await page.getByRole("button", { name: "Refund", exact: true }).click();
     await page.getByText(/Refund sent|Refund in progress/).waitFor();
     assert.equal(await refundedOf(payment), 1_000);
@@ -109,7 +109,7 @@ visit.alone("rejects an invalid or too large amount and keeps the input", async 
   const path = `${base}/payments/${payment}/refund`;
   for (const amount of ["42.51", "0", "0.00", "-5", "1e3", "1.234", "abc", "", "1,000.00", "99999999999999999999"]) {
     const { once = "" } = await person.fieldsOf(path);
-    const { status, text } = await person.post(path, { once, amount, reason: "kept <b>" });
+    const { status, text } = await person.post(path, { once, amount, other: "kept <b>" });
     assert.equal(status, 422, amount);
     assert.match(text, /value="kept &#60;b&#62;"/);
   }
@@ -189,7 +189,7 @@ visit(
     await expireProofs();
     await page.goto(at(`/payments/${payment}/refund`));
     await page.getByLabel("Refund amount").fill("10000.01");
-    await page.getByLabel("Reason").fill("Large order came back");
+    await page.getByLabel("Other reason").fill("Large order came back");
     await page.getByRole("button", { name: "Refund", exact: true }).click();
     await page.getByText("Confirm it's you").first().waitFor();
     assert.equal(await refundsOf(payment), 0);
@@ -227,7 +227,7 @@ visit(
     await signInNew({ page, context }, stack, { email: "ended@example.com", merchantId: merchant.id });
     await page.goto(at(`/payments/${payment}/refund`));
     await page.getByLabel("Refund amount").fill("12.34");
-    await page.getByLabel("Reason").fill("Half was missing");
+    await page.getByLabel("Other reason").fill("Half was missing");
     await context.clearCookies();
     await page.getByRole("button", { name: "Refund", exact: true }).click();
     await page.getByText("Your session has expired").first().waitFor();

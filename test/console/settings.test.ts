@@ -182,7 +182,7 @@ visit.alone("invites a member by email, edits and removes them", async () => {
   await page.getByLabel("Refund limit in USD").fill("12,345.6");
   await page.getByRole("button", { name: "Send invitation" }).click();
   await confirmIfPrompted(owner.page);
-  await page.locator(".problems").getByText("Enter an amount like 100.00.").waitFor();
+  await page.locator(".problems").getByText("Enter an amount like 100.00,").waitFor();
   await page.getByLabel("Refund limit in USD").fill("50.00");
   await page.getByRole("button", { name: "Send invitation" }).click();
   await page.getByText("sam@example.com").first().waitFor();

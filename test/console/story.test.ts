@@ -111,7 +111,7 @@ visit.alone("refunds a payment and names the person in its timeline", async () =
   await openNewestPayment();
   await page.getByRole("link", { name: "Refund", exact: true }).click();
   await page.getByLabel("Refund amount").fill("9.50");
-  await page.getByLabel("Reason").fill("A page was torn");
+  await page.getByLabel("Other reason").fill("A page was torn");
   await page.getByRole("button", { name: "Refund", exact: true }).click();
   const timeline = page.locator(".timeline li");
   await timeline.filter({ hasText: "Refund of $9.50" }).getByText("A page was torn").waitFor();

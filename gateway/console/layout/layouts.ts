@@ -6,12 +6,14 @@ import { Environment } from "#proto/merchant/v1/merchant_pb.ts";
 import { type Html, html } from "../../html.ts";
 import { formFields } from "../http/form.ts";
 import type { ConsoleContext, MerchantVisit, OperatorVisit, Page, PersonVisit, Visit } from "../session/visit.ts";
-import { type Language, ownTextsOf, textsOf } from "../texts/texts.ts";
+import { type Language, ownTextsOf, pluralText, textsOf } from "../texts/texts.ts";
 import { hiddenField } from "../view/fields.ts";
+import { countText } from "../view/values.ts";
 import { htmlDocument } from "./document.ts";
-import { merchantNavigation, operatorNavigation, renderNavigation } from "./navigation.ts";
+import { countFailedRefunds } from "./failed-refunds.ts";
+import { type Badge, merchantNavigation, operatorNavigation, renderNavigation } from "./navigation.ts";
 
-export function merchantLayout(visit: MerchantVisit, page: Page): Html {
+export function merchantLayout(visit: MerchantVisit, page: Page, context: ConsoleContext): Html {
   const { language, membership, base, request } = visit;
   const texts = textsOf(language).frame;
   const isLive = visit.environment === Environment.LIVE;
@@ -23,12 +25,27 @@ export function merchantLayout(visit: MerchantVisit, page: Page): Html {
     tone,
     header: html`<header class="bar"><a class="brand" href="${base}/home">${membership.merchantName}</a>
 <span class="environment" role="group" aria-label="${texts.environment}">${environmentLink(visit, "sandbox", isLive)}${environmentLink(visit, "live", isLive)}</span>
-${personMenu(visit)}</header>`,
-    main: columns(language, renderNavigation(merchantNavigation, base, visit), [
+${searchBox(visit)}${personMenu(visit)}</header>`,
+    main: columns(language, renderNavigation(merchantNavigation, base, visit, badgesOf(visit, context)), [
       html`${statusWarning(visit)}${notice(language, request)}`,
       page.body,
     ]),
   });
+}
+
+function searchBox({ base, language, may, request }: MerchantVisit): Html | string {
+  if (!may("payments.read")) return "";
+  const { label } = textsOf(language).search;
+  const query = membersOf(request.query);
+  const q = request.url.startsWith(`${base}/search?`) && typeof query.q === "string" ? query.q : "";
+  return html`<form class="search-all" method="get" action="${base}/search" role="search" aria-label="${label}"><input name="q" type="search" value="${q}" placeholder="${label}" aria-label="${label}" maxlength="254" autocomplete="off" data-search></form>`;
+}
+
+/** Counts next to items of the menu, by path. */
+function badgesOf(visit: MerchantVisit, context: ConsoleContext): ReadonlyMap<string, Badge> {
+  const count = countFailedRefunds(context, visit);
+  const label = pluralText(visit.language, textsOf(visit.language).home.failedRefundsBadge, count);
+  return new Map(count === 0n ? [] : [["/refunds", { text: countText(visit.language, count), label }]]);
 }
 
 /** The navigation, as a menu on small windows, next to the screen. */

@@ -79,13 +79,29 @@ export const operatorNavigation: readonly Group[] = [
   },
 ];
 
-export function renderNavigation(groups: readonly Group[], base: string, visit: MerchantVisit | OperatorVisit): Html {
+export interface Badge {
+  readonly text: string;
+  /** For screen readers. */
+  readonly label: string;
+}
+
+/** @param badges by path */
+export function renderNavigation(
+  groups: readonly Group[],
+  base: string,
+  visit: MerchantVisit | OperatorVisit,
+  badges: ReadonlyMap<string, Badge> = new Map(),
+): Html {
   const texts = textsOf(visit.language).frame;
   const here = visit.request.url.split("?")[0] ?? "";
   const link = ({ path, label }: NavigationItem) => {
     const address = `${base}${path}`;
     const isHere = here === address || here.startsWith(`${address}/`);
-    return html`<li><a href="${address}"${isHere ? html` aria-current="page"` : ""}>${texts[label]}</a></li>`;
+    const badge = badges.get(path);
+    const shown = badge
+      ? html` <span class="badge" aria-hidden="true">${badge.text}</span><span class="visually-hidden">${badge.label}</span>`
+      : "";
+    return html`<li><a href="${address}"${isHere ? html` aria-current="page"` : ""}>${texts[label]}${shown}</a></li>`;
   };
   const shown = groups.map(({ label, items }) => ({
     label,

@@ -14,6 +14,7 @@ import { linksRoutes } from "./money/links/list.ts";
 import { paymentRoutes } from "./money/payment/payment.ts";
 import { paymentsRoutes } from "./money/payments/list.ts";
 import { refundsRoutes } from "./money/payments/refunds.ts";
+import { searchRoutes } from "./money/payments/search.ts";
 import { auditRoutes } from "./settings/audit.ts";
 import { brandingRoutes } from "./settings/branding.ts";
 import { brandingPreviewRoutes } from "./settings/branding-preview.ts";
@@ -25,6 +26,7 @@ import { teamInviteRoutes, teamMemberRoutes, teamRoutes } from "./settings/team.
 
 export function merchantScreens(context: ConsoleContext): void {
   homeRoutes(context);
+  searchRoutes(context);
   paymentsRoutes(context);
   paymentRoutes(context);
   refundsRoutes(context);

@@ -53,6 +53,14 @@ export function momentText(language: Language, at: Date): string {
   return `${format.format(at)} UTC`;
 }
 
+/** A time with seconds and zone, for a timeline. */
+export function preciseTimeText(language: Language, at: Timestamp | undefined): Html | string {
+  if (!at) return "";
+  const date = timestampDate(at);
+  const format = new Intl.DateTimeFormat(language, { dateStyle: "medium", timeStyle: "long", timeZone: "UTC" });
+  return html`<time datetime="${date.toISOString()}" data-precise>${format.format(date)}</time>`;
+}
+
 /** A day in UTC. */
 export function dayText(language: Language, at: Timestamp | undefined): Html | string {
   if (!at) return "";

@@ -27,13 +27,15 @@ function copyButtons(): void {
   }
 }
 
-/** Converts UTC times, but not dates, to the local zone. */
+/** Converts UTC times, but not dates, to the local zone. A timeline's also show seconds and the zone. */
 function localTimes(): void {
-  const format = new Intl.DateTimeFormat(document.documentElement.lang, { dateStyle: "medium", timeStyle: "short" });
+  const { lang } = document.documentElement;
+  const short = new Intl.DateTimeFormat(lang, { dateStyle: "medium", timeStyle: "short" });
+  const precise = new Intl.DateTimeFormat(lang, { dateStyle: "medium", timeStyle: "long" });
   for (const time of document.querySelectorAll("time")) {
     if (!time.dateTime.includes("T")) continue;
     time.title = time.textContent ?? "";
-    time.textContent = format.format(new Date(time.dateTime));
+    time.textContent = ("precise" in time.dataset ? precise : short).format(new Date(time.dateTime));
   }
 }
 

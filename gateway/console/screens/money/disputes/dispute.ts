@@ -19,7 +19,7 @@ import { cursorLinks, renderCopyable, toneChip } from "../../../view/pieces.ts";
 import { loadSection } from "../../../view/section.ts";
 import { factList, htmlTable } from "../../../view/table.ts";
 import { countText, dateTimeText, dayText, moneyText } from "../../../view/values.ts";
-import { proofAbove } from "../payment/refusal.ts";
+import { proofAbove, refundLimitIn } from "../payment/refusal.ts";
 import { type AnswerDraft, answerFiles, answerForm, answerRoutes, fileLabel, textLabel } from "./answer.ts";
 
 function disputeRoutes(context: ConsoleContext): void {
@@ -153,8 +153,8 @@ async function sumReturned(
 }
 
 function isWithinLimit({ membership }: MerchantVisit, { currency }: DisputeRecord, returnedAmount: bigint): boolean {
-  const { refundLimit } = membership;
-  return !refundLimit || (refundLimit.currency === currency && returnedAmount <= refundLimit.amount);
+  const limit = refundLimitIn(membership, currency);
+  return limit === undefined || returnedAmount <= limit;
 }
 
 function acceptPage(
@@ -167,8 +167,7 @@ function acceptPage(
   const texts = textsOf(language).disputes;
   const id = dispute?.id ?? "";
   const back = html`<a href="${base}/disputes/${id}">${texts.back}</a>`;
-  const { refundLimit } = membership;
-  const limit = refundLimit ? moneyText(language, refundLimit.amount, refundLimit.currency) : "";
+  const limit = moneyText(language, refundLimitIn(membership, currency) ?? 0n, currency);
   const amount = moneyText(language, dispute?.amount ?? 0n, currency);
   const form = postForm(visit, {
     fields: [hiddenField(onceField, onceKey("accept", id, 0))],

@@ -33,11 +33,25 @@ const expiresSoonMs = 14 * 86_400_000;
 const keysMax = 50;
 
 async function renderAttention(context: ConsoleContext, visit: MerchantVisit): Promise<Html> {
-  const { language, base, may } = visit;
+  const { language, base, may, merchantId, environment } = visit;
   const texts = textsOf(language).home;
   const line = (path: string, text: string, more: Html | string = "") =>
     html`<li><a href="${base}/${path}">${text}</a>${more}</li>`;
   const parts = await Promise.all([
+    may("payments.refund")
+      ? loadSection(
+          language,
+          texts.refundsPart,
+          () => context.peers.payments.listRefunds({ merchantId, environment, limit: 1, needsAction: true }),
+          ({ total }) =>
+            total === 0n
+              ? ""
+              : line(
+                  "refunds?status=needs_action",
+                  fillText(texts.failedRefunds, { count: countText(language, total) }),
+                ),
+        )
+      : "",
     may("disputes.answer")
       ? loadSection(
           language,

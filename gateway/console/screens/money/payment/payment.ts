@@ -3,26 +3,30 @@
 
 import { Environment } from "#proto/merchant/v1/merchant_pb.ts";
 import type { JournalEntry } from "#proto/payments/v1/journal_pb.ts";
-import type { ListedPayment, Payment } from "#proto/payments/v1/payments_pb.ts";
+import type { Payment } from "#proto/payments/v1/payments_pb.ts";
 import { type Html, html } from "../../../../html.ts";
 import { presentPayment } from "../../../../json/payment.ts";
 import { idParam } from "../../../http/address.ts";
 import { merchantPage } from "../../../routes.ts";
 import type { ConsoleContext, MerchantVisit, Page } from "../../../session/visit.ts";
-import { cardText, stateOf, translateCode } from "../../../texts/labels.ts";
-import { fillText, type Language, textsOf } from "../../../texts/texts.ts";
-import { codeBlock, renderCopyable, toneChip } from "../../../view/pieces.ts";
+import { cardText, translateCode } from "../../../texts/labels.ts";
+import { fillText, textsOf } from "../../../texts/texts.ts";
+import { codeBlock, renderCopyable } from "../../../view/pieces.ts";
 import { renderMissing, unlessAway } from "../../../view/section.ts";
 import { factList, htmlTable, metadataList } from "../../../view/table.ts";
 import { dateTimeText, moneyText } from "../../../view/values.ts";
+import { paymentChip } from "../payments/table.ts";
 import { captureRoutes } from "./capture.ts";
+import { loadNotes, noteRoutes } from "./notes.ts";
 import { refundRoutes } from "./refund.ts";
 import { mayCancel, mayCapture, refundableAmount } from "./refusal.ts";
+import { findRelated, renderPaidTwice, renderRelated } from "./related.ts";
 import { loadStory, renderTimeline } from "./timeline.ts";
 
 export function paymentRoutes(context: ConsoleContext): void {
   merchantPage(context, "/payments/:paymentId", "payments.read", (visit) => paymentPage(context, visit));
   refundRoutes(context);
+  noteRoutes(context);
   captureRoutes(context);
 }
 
@@ -32,12 +36,14 @@ async function paymentPage(context: ConsoleContext, visit: MerchantVisit): Promi
   const { payments } = context.peers;
   const owned = { merchantId, environment, paymentId };
   const texts = textsOf(language).payment;
-  const [found, story, books] = await Promise.all([
+  const [found, story, notes, books] = await Promise.all([
     unlessAway(() => payments.getPayment(owned)),
     loadStory(context, visit, paymentId),
+    loadNotes(context, visit, paymentId),
     may("books.read") ? unlessAway(() => payments.listPaymentEntries(owned)) : undefined,
   ]);
   const payment = found?.value.payment;
+  const related = payment ? await findRelated(context, visit, payment) : undefined;
   const booksHtml = may("books.read") ? renderBooks(visit, books?.value.entries) : "";
   const title = payment
     ? fillText(texts.title, { amount: moneyText(language, payment.amount, payment.currency) })
@@ -46,8 +52,9 @@ async function paymentPage(context: ConsoleContext, visit: MerchantVisit): Promi
     title,
     body: html`<div class="heading"><h1>${title}</h1>${payment ? paymentChip(language, payment) : ""}</div>
 <p>${renderCopyable(language, paymentId)}</p>
-${payment ? failureAndActions(visit, payment) : renderMissing(language, texts.payment)}
-<div class="halves">${payment ? html`<div class="screen"><div class="panel">${paymentFacts(visit, payment)}</div>${cardFacts(visit, payment)}</div>` : ""}${renderTimeline(visit, payment, story)}</div>
+${payment && related ? renderPaidTwice(visit, payment, related) : ""}${payment ? failureAndActions(visit, payment) : renderMissing(language, texts.payment)}
+<div class="halves">${payment ? html`<div class="screen"><div class="panel">${paymentFacts(visit, payment)}</div>${cardFacts(visit, payment)}${notes}</div>` : notes}${renderTimeline(visit, payment, story)}</div>
+${payment && related ? renderRelated(visit, payment, related) : ""}
 ${booksHtml}${payment ? renderDeveloperDetails(context, visit, payment) : ""}`,
   };
 }
@@ -102,13 +109,6 @@ function renderDeveloperDetails({ config }: ConsoleContext, { language }: Mercha
   return html`<details class="more"><summary>${texts.developers}</summary>
 <h2>${texts.curl}</h2>${codeBlock(language, `curl ${address} \\\n  -H "Authorization: Bearer $TOLLBOOTH_API_KEY"`)}
 <h2>${texts.json}</h2>${codeBlock(language, JSON.stringify(presentPayment(payment), null, 2))}</details>`;
-}
-
-/** An authorization is not paid yet, although its status is `succeeded`. */
-export function paymentChip(language: Language, payment: Payment | ListedPayment): Html {
-  if (mayCapture(payment)) return toneChip(textsOf(language).payment.authorized, "wait");
-  const { text, tone } = stateOf(language, "paymentStates", payment.status);
-  return toneChip(text, tone);
 }
 
 function paymentFacts({ base, language, environment }: MerchantVisit, payment: Payment): Html {

@@ -7,18 +7,41 @@ import { onceField, onceOf } from "../../../http/once.ts";
 import { merchantForm, merchantPage } from "../../../routes.ts";
 import { requireProof } from "../../../session/prove.ts";
 import type { Answer, ConsoleContext, MerchantVisit, Page } from "../../../session/visit.ts";
+import { translateCode } from "../../../texts/labels.ts";
 import { fillText, textsOf } from "../../../texts/texts.ts";
-import { hiddenField, type Problems, problemSummary, textFields } from "../../../view/fields.ts";
+import { hiddenField, type Problems, problemSummary, selectField, textFields } from "../../../view/fields.ts";
 import { postForm } from "../../../view/forms.ts";
 import { factList } from "../../../view/table.ts";
 import { majorUnits, minorUnits, moneyText } from "../../../view/values.ts";
-import { keyAfter, keyOf, type PaymentRefusal, paymentOf, proofAbove, refundableAmount, refusedOf } from "./refusal.ts";
+import {
+  keyAfter,
+  keyOf,
+  type PaymentRefusal,
+  paymentOf,
+  proofAbove,
+  refundableAmount,
+  refundableBy,
+  refundLimitIn,
+  refusedOf,
+} from "./refusal.ts";
 
 const reasonMax = 255;
 
+// Of the reasons that a processor or this console names, those that staff choose from.
+const reasons = [
+  "requested_by_customer",
+  "duplicate",
+  "fraudulent",
+  "product_not_received",
+  "product_unacceptable",
+] as const;
+
 interface FormValues {
   readonly amount: string;
+  /** One of the choices, or empty. */
   readonly reason: string;
+  /** In the person's own words, instead of a choice. */
+  readonly other: string;
   readonly key: string;
 }
 
@@ -26,17 +49,21 @@ export function refundRoutes(context: ConsoleContext): void {
   const path = "/payments/:paymentId/refund";
   merchantPage(context, path, "payments.refund", async (visit) => {
     const payment = await paymentOf(context, visit);
-    const amount = majorUnits(refundableAmount(payment), payment.currency);
-    return refundPage(visit, payment, { amount, reason: "", key: keyOf("refund", payment) });
+    const amount = majorUnits(refundableBy(visit, payment), payment.currency);
+    return refundPage(visit, payment, { amount, reason: "", other: "", key: keyOf("refund", payment) });
   });
   merchantForm(context, path, { action: "payments.refund" }, (visit, form) => refund(context, visit, form));
 }
 
 async function refund(context: ConsoleContext, visit: MerchantVisit, form: Form): Promise<Answer> {
   const payment = await paymentOf(context, visit);
-  const typed = { amount: form.raw("amount"), reason: form.raw("reason").trim(), key: form.raw(onceField) };
+  const typed = {
+    ...{ amount: form.raw("amount"), reason: reasons.find((each) => each === form.raw("reason")) ?? "" },
+    ...{ other: form.raw("other").trim(), key: form.raw(onceField) },
+  };
+  const reason = typed.other || typed.reason;
   const amount = minorUnits(typed.amount, payment.currency);
-  const problems = problemsOf(visit, payment, amount, typed.reason);
+  const problems = problemsOf(visit, payment, amount, typed.other);
   // The limit here is the captured amount, not the rest: this form may have refunded before, and its key then decides.
   if (amount === undefined || problems.length > 0) return refundPage(visit, payment, typed, problems);
   const needsProof = payment.refundedAmount + amount > proofAbove(payment.currency);
@@ -45,10 +72,13 @@ async function refund(context: ConsoleContext, visit: MerchantVisit, form: Form)
     if ("page" in proof) return proof.page;
   }
   const { merchantId, environment, base } = visit;
-  const limits = [visit.membership.refundLimit?.amount, needsProof ? undefined : proofAbove(payment.currency)];
+  const limits = [
+    refundLimitIn(visit.membership, payment.currency),
+    needsProof ? undefined : proofAbove(payment.currency),
+  ];
   const [refundedAtMost] = limits.filter((limit) => limit !== undefined).sort((a, b) => (a < b ? -1 : 1));
-  const input = { merchantId, environment, paymentId: payment.id, amount, reason: typed.reason };
-  const idempotency = onceOf(form, ["refund", payment.id], [amount, typed.reason]);
+  const input = { merchantId, environment, paymentId: payment.id, amount, reason };
+  const idempotency = onceOf(form, ["refund", payment.id], [amount, reason]);
   try {
     const { refund: created, replayed } = await context.peers.payments.refundPayment({
       ...input,
@@ -70,30 +100,25 @@ async function refund(context: ConsoleContext, visit: MerchantVisit, form: Form)
 }
 
 function limitUsed({ language, membership }: MerchantVisit, payment: Payment, amount: bigint): string {
-  const { refundLimit } = membership;
-  if (!refundLimit || payment.refundedAmount + amount <= refundLimit.amount) return "";
-  return fillText(textsOf(language).payment.limitUsed, {
-    limit: moneyText(language, refundLimit.amount, refundLimit.currency),
-  });
+  const limit = refundLimitIn(membership, payment.currency);
+  if (limit === undefined || payment.refundedAmount + amount <= limit) return "";
+  return fillText(textsOf(language).payment.limitUsed, { limit: moneyText(language, limit, payment.currency) });
 }
 
-function problemsOf(visit: MerchantVisit, payment: Payment, amount: bigint | undefined, reason: string): Problems {
+function problemsOf(visit: MerchantVisit, payment: Payment, amount: bigint | undefined, other: string): Problems {
   const { language, membership } = visit;
   const texts = textsOf(language).payment;
   const { currency, capturedAmount } = payment;
-  const { refundLimit } = membership;
+  const limit = refundLimitIn(membership, currency);
+  const money = (value: bigint) => moneyText(language, value, currency);
   const problems: [string, string][] = [];
   if (amount === undefined || amount === 0n) problems.push(["amount", texts.amountWrong]);
-  else if (refundLimit && refundLimit.currency !== currency)
-    problems.push(["amount", fillText(texts.refundOtherCurrency, { currency: refundLimit.currency })]);
-  else if (refundLimit && amount > refundLimit.amount)
-    problems.push(["amount", fillText(texts.aboveLimit, { limit: moneyText(language, refundLimit.amount, currency) })]);
+  else if (limit === 0n) problems.push(["amount", fillText(texts.refundOtherCurrency, { currency })]);
+  else if (limit !== undefined && amount > limit)
+    problems.push(["amount", fillText(texts.aboveLimit, { limit: money(limit) })]);
   else if (amount > capturedAmount)
-    problems.push([
-      "amount",
-      fillText(texts.amountTooLarge, { left: moneyText(language, refundableAmount(payment), currency) }),
-    ]);
-  if (!isText(reason, reasonMax)) problems.push(["reason", texts.reasonWrong]);
+    problems.push(["amount", fillText(texts.amountTooLarge, { left: money(refundableAmount(payment)) })]);
+  if (!isText(other, reasonMax)) problems.push(["other", texts.reasonWrong]);
   return problems;
 }
 
@@ -106,35 +131,50 @@ function refundPage(
 ): Page {
   const { language, base, membership } = visit;
   const texts = textsOf(language).payment;
+  const { currency } = payment;
+  const money = (value: bigint) => moneyText(language, value, currency);
   const left = refundableAmount(payment);
-  const { refundLimit } = membership;
+  const limit = refundLimitIn(membership, currency);
   const back = html`<a href="${base}/payments/${payment.id}">${texts.back}</a>`;
   const shownProblems = refused ? [["amount", texts[refused.text]] as const] : problems;
-  const limit = refundLimit
-    ? fillText(texts.refundLimit, { limit: moneyText(language, refundLimit.amount, refundLimit.currency) })
-    : "";
+  const hint = limit === undefined ? "" : fillText(texts.refundLimit, { limit: money(limit) });
   const field = textFields(typed, problems);
-  const amount = { inputmode: "decimal", maxlength: 20, required: true, hint: limit } as const;
+  const choices = [
+    { value: "", label: texts.reasonNone },
+    ...reasons.map((value) => ({ value, label: translateCode(language, "reasons", value) })),
+  ];
   const form = postForm(visit, {
     fields: [
       hiddenField(onceField, typed.key),
-      field("amount", `${texts.refundAmount} (${payment.currency})`, amount),
-      field("reason", texts.reason, { maxlength: reasonMax, hint: texts.reasonHint }),
+      field("amount", `${texts.refundAmount} (${currency})`, {
+        inputmode: "decimal",
+        maxlength: 20,
+        required: true,
+        hint,
+      }),
+      selectField({ name: "reason", label: texts.reason, value: typed.reason, choices }),
+      field("other", texts.reasonOther, { maxlength: reasonMax, hint: texts.reasonHint }),
     ],
     button: texts.refundNow,
     link: back,
   });
+  const none =
+    left === 0n
+      ? texts.nothingLeft
+      : limit === 0n
+        ? fillText(texts.refundOtherCurrency, { currency })
+        : fillText(texts.limitReached, { limit: money(limit ?? 0n) });
   // With an open outcome the form stays even if nothing is left: its key returns the result.
-  const isShown = left > 0n || refused?.keepsKey === true;
+  const isShown = refundableBy(visit, payment) > 0n || refused?.keepsKey === true || problems.length > 0;
   return {
     title: texts.refundTitle,
     status: shownProblems.length > 0 ? 422 : 200,
     body: html`<div class="panel form-panel"><h1>${texts.refundTitle}</h1>${problemSummary(textsOf(language).frame.problemTitle, shownProblems)}<p>${texts.refundText}</p>
 ${factList([
-  [texts.payment, moneyText(language, payment.amount, payment.currency)],
+  [texts.payment, money(payment.amount)],
   [texts.reference, payment.orderReference],
   [texts.buyer, payment.customerEmail],
-  [texts.refundable, moneyText(language, left, payment.currency)],
-])}${isShown ? form : html`<p>${texts.nothingLeft}</p><p>${back}</p>`}</div>`,
+  [texts.refundable, money(left)],
+])}${isShown ? form : html`<p>${none}</p><p>${back}</p>`}</div>`,
   };
 }

@@ -60,10 +60,26 @@ export function proofAbove(currency: string): bigint {
   return proofAboveMajor * 10n ** BigInt(currencyExponent(currency) ?? 0);
 }
 
+/** The most of one payment that the person may refund; undefined: no limit. Without one in this currency it is 0. */
+export function refundLimitIn({ refundLimit }: MerchantVisit["membership"], currency: string): bigint | undefined {
+  if (!refundLimit) return undefined;
+  return refundLimit.currency === currency ? refundLimit.amount : (refundLimit.others[currency] ?? 0n);
+}
+
 /** Refundable minor units; 0 while a dispute holds the money. */
 export function refundableAmount({ status, capturedAmount, refundedAmount }: Payment): bigint {
   if (status !== "succeeded" && status !== "partially_refunded") return 0n;
   return capturedAmount - refundedAmount;
+}
+
+/** The most that the person may refund now, by the stored record. */
+export function refundableBy({ membership }: MerchantVisit, payment: Payment): bigint {
+  const left = refundableAmount(payment);
+  const limit = refundLimitIn(membership, payment.currency);
+  if (limit === undefined) return left;
+  const within = limit - payment.refundedAmount;
+  const most = left < within ? left : within;
+  return most < 0n ? 0n : most;
 }
 
 /** True for an authorization that waits for manual capture. */

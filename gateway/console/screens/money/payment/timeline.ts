@@ -11,8 +11,8 @@ import { cardText, stateOf, type Tone, translateCode } from "../../../texts/labe
 import { fillText, textsOf } from "../../../texts/texts.ts";
 import { toneChip } from "../../../view/pieces.ts";
 import { renderMissing, unlessAway } from "../../../view/section.ts";
-import { dateTimeText, dayText, moneyText } from "../../../view/values.ts";
-import { peopleOf } from "../../settings/audit.ts";
+import { dayText, moneyText, preciseTimeText } from "../../../view/values.ts";
+import { endpointsOf, peopleOf } from "../../settings/audit.ts";
 
 interface TimelineItem {
   readonly at: Timestamp | undefined;
@@ -27,7 +27,7 @@ export function renderTimeline(visit: MerchantVisit, payment: Payment | undefine
   const texts = textsOf(language).payment;
   const all = [
     ...(payment ? ofPayment(visit, payment) : []),
-    ...(story.deliveries ?? []).map((each) => ofDelivery(visit, each)),
+    ...(story.deliveries ?? []).map((each) => ofDelivery(visit, each, story.endpoints)),
     ...(story.acts ?? []).map((each) => ofAuditEntry(visit, each, story.names)),
   ];
   // Items of the same moment keep the order above.
@@ -39,7 +39,7 @@ ${story.deliveries ? "" : renderMissing(language, texts.deliveries)}${story.acts
 
 function item({ language }: MerchantVisit, { at, title, tone = "quiet", details }: TimelineItem): Html {
   const shown = details.filter((each) => each !== "").map((each) => html`<p>${each}</p>`);
-  return html`<li class="is-${tone}"><strong>${title}</strong> <span class="muted when">${dateTimeText(language, at)}</span>${shown}</li>`;
+  return html`<li class="is-${tone}"><strong>${title}</strong> <span class="muted when">${preciseTimeText(language, at)}</span>${shown}</li>`;
 }
 
 function ofPayment(visit: MerchantVisit, payment: Payment): readonly TimelineItem[] {
@@ -127,17 +127,32 @@ function ofDispute({ base, language }: MerchantVisit, { dispute, currency }: Pay
   ];
 }
 
-function ofDelivery({ base, language }: MerchantVisit, { endpointId, delivery }: PaymentDelivery): TimelineItem {
+function ofDelivery(
+  { base, language }: MerchantVisit,
+  { endpointId, delivery }: PaymentDelivery,
+  endpoints: Story["endpoints"],
+): TimelineItem {
   const texts = textsOf(language).payment;
   const { id = "", eventType = "", delivered = false, failed = false, attempts = 0, statusCode = 0 } = delivery ?? {};
   const text = delivered ? texts.delivered : failed ? texts.undelivered : texts.retrying;
   const status = statusCode === 0 ? texts.noAnswer : String(statusCode);
+  const host = hostOf(endpoints.get(endpointId) ?? "");
+  const title = fillText(host === "" ? texts.deliveryOf : texts.deliveryTo, { event: eventType, host });
+  const next = delivery?.nextAttemptAt;
   return {
     at: delivery?.createdAt,
-    title: html`<a href="${base}/webhooks/${endpointId}/deliveries/${id}">${fillText(texts.deliveryOf, { event: eventType })}</a>`,
-    tone: delivered ? "good" : failed ? "bad" : "wait",
-    details: [fillText(text, { status, attempts }), delivery?.lastError ?? ""],
+    title: html`<a href="${base}/webhooks/${endpointId}/deliveries/${id}">${title}</a>`,
+    tone: delivered ? "good" : failed || attempts > 0 ? "bad" : "wait",
+    details: [
+      attempts === 0 ? texts.sending : fillText(text, { status, attempts }),
+      delivery?.lastError ?? "",
+      next && attempts > 0 ? html`${texts.nextTry} ${preciseTimeText(language, next)}` : "",
+    ],
   };
+}
+
+function hostOf(url: string): string {
+  return URL.canParse(url) ? new URL(url).host : "";
 }
 
 function ofAuditEntry({ language }: MerchantVisit, entry: AuditEntry, names: Story["names"]): TimelineItem {
@@ -161,12 +176,14 @@ function microsOf({ at }: TimelineItem): number {
   return at ? Number(at.seconds) * 1_000_000 + Math.floor(at.nanos / 1_000) : 0;
 }
 
-/** Undefined during an outage; empty if the person may not see it. */
+/** Undefined during an outage; empty deliveries if the person may not see them. */
 interface Story {
   readonly deliveries: readonly PaymentDelivery[] | undefined;
   readonly acts: readonly AuditEntry[] | undefined;
   /** By `usr_…` or `ak_…`. */
   readonly names: ReadonlyMap<string, string>;
+  /** URLs by `whk_…`; without those of deleted endpoints. */
+  readonly endpoints: ReadonlyMap<string, string>;
 }
 
 // More than a payment ever had.
@@ -175,19 +192,20 @@ const actsMax = 200;
 export async function loadStory(context: ConsoleContext, visit: MerchantVisit, paymentId: string): Promise<Story> {
   const { merchantId, environment, may } = visit;
   const { webhooks, audit } = context.peers;
-  const nothing = Promise.resolve({ value: { deliveries: [], entries: [] } });
-  const [deliveries, acts] = await Promise.all([
+  const nothing = Promise.resolve({ value: { deliveries: [] } });
+  const [deliveries, endpoints, acts] = await Promise.all([
     may("webhooks.read")
       ? unlessAway(() => webhooks.listPaymentDeliveries({ merchantId, environment, paymentId }))
       : nothing,
-    may("audit.read")
-      ? unlessAway(() => audit.listAuditEntries({ merchantId, environment, paymentId, pageSize: actsMax }))
-      : nothing,
+    may("webhooks.read") ? endpointsOf(context, visit) : new Map<string, string>(),
+    // Everyone who may read a payment may see what colleagues did with it.
+    unlessAway(() => audit.listAuditEntries({ merchantId, environment, paymentId, pageSize: actsMax })),
   ]);
   const entries = acts?.value.entries;
   return {
     deliveries: deliveries?.value.deliveries,
     acts: entries,
+    endpoints,
     names: await namesOf(context, visit, entries?.map(({ actor }) => actor) ?? []),
   };
 }

@@ -3,23 +3,20 @@
 
 import { Failure } from "#platform/values/failure.ts";
 import type { SavedView } from "#proto/merchant/v1/people_pb.ts";
-import type { ListedPayment, ListPaymentsResponse } from "#proto/payments/v1/payments_pb.ts";
+import type { ListPaymentsResponse } from "#proto/payments/v1/payments_pb.ts";
 import { type Html, html } from "../../../../html.ts";
 import { queryOf } from "../../../http/address.ts";
 import { formFields } from "../../../http/form.ts";
 import { merchantForm, merchantPage } from "../../../routes.ts";
 import type { ConsoleContext, MerchantVisit, Page } from "../../../session/visit.ts";
-import { cardText } from "../../../texts/labels.ts";
 import { fillText, pluralText, textsOf } from "../../../texts/texts.ts";
 import { hiddenField, problemSummary, textField } from "../../../view/fields.ts";
 import { postForm } from "../../../view/forms.ts";
 import { cursorLinks, filterChips } from "../../../view/pieces.ts";
 import { loadSection, renderMissing } from "../../../view/section.ts";
-import { htmlTable } from "../../../view/table.ts";
-import { dateTimeText, moneyText } from "../../../view/values.ts";
-import { paymentChip } from "../payment/payment.ts";
 import { exportRoutes } from "./export.ts";
 import { filterForm, labelsOf, type PaymentFilters, queryOfFilters, readFilters } from "./filters.ts";
+import { paymentTable } from "./table.ts";
 
 const pageSize = 50;
 
@@ -70,19 +67,8 @@ function list(visit: MerchantVisit, filters: PaymentFilters, found: ListPayments
   const path = `${base}/payments`;
   const query = queryOf(visit);
   const next = found.hasMore ? found.payments.at(-1)?.id : "";
-  return html`${htmlTable({
-    caption: texts.title,
-    rows: found.payments,
-    empty: filters.isAny ? texts.noneFound : texts.none,
-    columns: [
-      { heading: texts.amount, isNumber: true, cell: (payment) => amountLink(visit, payment) },
-      { heading: texts.status, cell: (payment) => paymentChip(language, payment) },
-      { heading: texts.buyer, cell: ({ customerEmail }) => customerEmail },
-      { heading: texts.card, cell: ({ card }) => cardText(card) },
-      { heading: texts.reference, cell: ({ orderReference }) => orderReference },
-      { heading: texts.created, cell: ({ createdAt }) => dateTimeText(language, createdAt) },
-    ],
-  })}
+  const none = filters.isAny ? texts.noneFound : texts.none;
+  return html`${paymentTable(visit, texts.title, found.payments, none)}
 ${cursorLinks(language, { path, query, next, total: pluralText(language, texts.total, found.total) })}${download(visit, filters, found.total)}`;
 }
 
@@ -92,17 +78,6 @@ function download({ base, language, may }: MerchantVisit, { typed }: PaymentFilt
   const texts = textsOf(language).payments;
   const query = queryOfFilters(typed);
   return html`<p><a class="button secondary" href="${base}/payments.csv${query === "" ? "" : `?${query}`}" download>${fillText(texts.download, { payments: pluralText(language, texts.total, total) })}</a></p>`;
-}
-
-/** The amount, with the captured amount if it differs. */
-function amountLink({ language, base }: MerchantVisit, payment: ListedPayment): Html {
-  const { id, amount, capturedAmount, currency } = payment;
-  const amountAnchor = html`<a href="${base}/payments/${id}">${moneyText(language, amount, currency)}</a>`;
-  if (capturedAmount === 0n || capturedAmount === amount) return amountAnchor;
-  const capturedText = fillText(textsOf(language).payment.capturedAmount, {
-    amount: moneyText(language, capturedAmount, currency),
-  });
-  return html`${amountAnchor}<br><span class="muted">${capturedText}</span>`;
 }
 
 const viewList = "payments";

@@ -1,4 +1,4 @@
-// The list of refunds, newest first, with the reason of a failed one.
+// The list of refunds, newest first, by order, customer, status and day. A failed one shows why.
 import { isId } from "#platform/values/id.ts";
 import type { ListRefundsResponse, Refund } from "#proto/payments/v1/payments_pb.ts";
 import { type Html, html } from "../../../../html.ts";
@@ -7,16 +7,20 @@ import { dayEnd, dayStart } from "../../../http/day.ts";
 import { merchantPage } from "../../../routes.ts";
 import type { ConsoleContext, MerchantVisit, Page } from "../../../session/visit.ts";
 import { codeChoices, stateOf, translateCode } from "../../../texts/labels.ts";
-import { fillText, pluralText, textsOf } from "../../../texts/texts.ts";
-import { optionElements, type Problems, problemSummary, textFields } from "../../../view/fields.ts";
+import { fillText, type Language, pluralText, textsOf } from "../../../texts/texts.ts";
+import { type Problems, problemSummary, textFields } from "../../../view/fields.ts";
+import { filterSelect, searchInput } from "../../../view/filter-form.ts";
 import { cursorLinks, filterChips, toneChip } from "../../../view/pieces.ts";
 import { loadSection } from "../../../view/section.ts";
 import { htmlTable } from "../../../view/table.ts";
 import { dateTimeText, dayShown, moneyText } from "../../../view/values.ts";
 
 const pageSize = 50;
+const queryMax = 254;
+const referenceMax = 100;
 const statuses = ["pending", "succeeded", "failed", "canceled"] as const;
-const names = ["status", "payment", "from", "to"] as const;
+const needsAction = "needs_action";
+const names = ["q", "status", "from", "to"] as const;
 type FilterValues = Readonly<Record<(typeof names)[number], string>>;
 
 export function refundsRoutes(context: ConsoleContext): void {
@@ -28,24 +32,24 @@ async function refundsPage({ peers }: ConsoleContext, visit: MerchantVisit): Pro
   const texts = textsOf(language).refunds;
   const query = queryOf(visit);
   const path = `${base}/refunds`;
-  const value = (name: keyof FilterValues) => (query.get(name) ?? "").trim().slice(0, 64);
-  const typed = { status: value("status"), payment: value("payment"), from: value("from"), to: value("to") };
+  const value = (name: keyof FilterValues) => (query.get(name) ?? "").trim().slice(0, queryMax);
+  const typed = { q: value("q"), status: value("status"), from: value("from"), to: value("to") };
   const [from, to] = [dayStart(typed.from), dayEnd(typed.to)];
   const problems: Problems = [
-    ...(typed.payment !== "" && !isId("payment", typed.payment) ? [["payment", texts.wrongPayment] as const] : []),
     ...(typed.from !== "" && !from ? [["from", fillText(texts.wrongDay, { field: texts.from })] as const] : []),
     ...(typed.to !== "" && !to ? [["to", fillText(texts.wrongDay, { field: texts.to })] as const] : []),
   ];
   const load = () =>
     peers.payments.listRefunds({
       ...{ merchantId, environment, limit: pageSize, afterId: query.get("after") ?? "" },
-      ...{ status: typed.status, paymentId: typed.payment },
+      ...(typed.status === needsAction ? { needsAction: true } : { status: typed.status }),
+      ...ownerOf(typed.q),
       ...(from && { from }),
       ...(to && { to }),
     });
   const shown = [
-    { name: "status", label: texts.status, value: stateOf(language, "moneyStates", typed.status).text },
-    { name: "payment", label: texts.payment, value: typed.payment },
+    { name: "q", label: texts.query, value: typed.q },
+    { name: "status", label: texts.status, value: statusName(language, typed.status) },
     { name: "from", label: texts.from, value: dayShown(language, typed.from) },
     { name: "to", label: texts.to, value: dayShown(language, typed.to) },
   ];
@@ -56,6 +60,16 @@ async function refundsPage({ peers }: ConsoleContext, visit: MerchantVisit): Pro
 ${filterForm(visit, path, typed, problems)}${filterChips(language, path, query, shown)}
 ${problems.length > 0 ? "" : await loadSection(language, texts.title, load, (found) => list(visit, path, query, typed, found))}`,
   };
+}
+
+/** Refunds of a payment by its id, of a customer by e-mail, else of an order by its number. */
+function ownerOf(q: string): { paymentId?: string; customerEmail?: string; orderReference?: string } {
+  if (isId("payment", q)) return { paymentId: q };
+  return q.includes("@") ? { customerEmail: q } : { orderReference: q.slice(0, referenceMax) };
+}
+
+function statusName(language: Language, status: string): string {
+  return status === needsAction ? textsOf(language).refunds.needsAction : stateOf(language, "moneyStates", status).text;
 }
 
 function list(
@@ -74,13 +88,16 @@ function list(
     rows: found.refunds,
     empty: isFiltered ? texts.noneFound : texts.none,
     columns: [
-      { heading: texts.amount, isNumber: true, cell: ({ amount, currency }) => moneyText(language, amount, currency) },
+      {
+        heading: texts.amount,
+        isNumber: true,
+        cell: ({ amount, currency, paymentId }) =>
+          html`<a href="${base}/payments/${paymentId}">${moneyText(language, amount, currency)}</a>`,
+      },
       { heading: texts.status, cell: (refund) => stateCell(visit, refund) },
       { heading: texts.reason, cell: ({ reason }) => translateCode(language, "reasons", reason) },
-      {
-        heading: texts.ofPayment,
-        cell: ({ paymentId }) => html`<a href="${base}/payments/${paymentId}">${texts.open}</a>`,
-      },
+      { heading: texts.buyer, cell: ({ customerEmail }) => customerEmail },
+      { heading: texts.reference, cell: ({ orderReference }) => orderReference },
       { heading: texts.created, cell: ({ createdAt }) => dateTimeText(language, createdAt) },
     ],
   })}
@@ -89,19 +106,20 @@ ${cursorLinks(language, { path, query, next, total: pluralText(language, texts.t
 
 function stateCell({ language }: MerchantVisit, { status, failureCode, failureMessage }: Refund): Html {
   const { text, tone } = stateOf(language, "moneyStates", status);
-  const why = [failureCode === "" ? "" : translateCode(language, "failures", failureCode), failureMessage].filter(
-    (each) => each !== "",
-  );
-  return html`${toneChip(text, tone)}${why.length === 0 ? "" : html`<br><span class="hint">${why.join(": ")}</span>`}`;
+  const why = failureCode === "" ? failureMessage : translateCode(language, "failures", failureCode);
+  return html`${toneChip(text, tone)}${why === "" ? "" : html`<br><span class="hint">${why}</span>`}`;
 }
 
 function filterForm({ language }: MerchantVisit, path: string, typed: FilterValues, problems: Problems): Html {
   const texts = textsOf(language).refunds;
-  const choices = codeChoices(language, "moneyStates", statuses, texts.anyStatus);
+  const choices = [
+    ...codeChoices(language, "moneyStates", statuses, texts.anyStatus),
+    { value: needsAction, label: texts.needsAction },
+  ];
   const field = textFields(typed, problems);
-  return html`<form method="get" action="${path}" class="filter-grid">
-<div class="field"><label for="status">${texts.status}</label><select id="status" name="status">${optionElements(choices, typed.status)}</select></div>
-${field("from", texts.from, { type: "date" })}${field("to", texts.to, { type: "date" })}
-${field("payment", texts.payment, { maxlength: 64 })}
-<div class="field"><button class="button secondary">${texts.find}</button></div></form>`;
+  return html`<form method="get" action="${path}" role="search"><div class="filters">${searchInput({ name: "q", label: texts.search, value: typed.q }, queryMax)}
+${filterSelect({ name: "status", label: texts.status, value: typed.status, choices, isCompact: true })}
+<button class="button secondary">${texts.find}</button></div>
+<details class="more"${typed.from + typed.to === "" ? "" : html` open`}><summary>${textsOf(language).payments.more}</summary><div class="filter-grid">
+${field("from", texts.from, { type: "date" })}${field("to", texts.to, { type: "date" })}</div></details></form>`;
 }
