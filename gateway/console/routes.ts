@@ -24,6 +24,7 @@ import type {
   Redirect,
   Visit,
 } from "./session/visit.ts";
+import { runInZone } from "./view/zone.ts";
 
 type Show<V> = (visit: V) => Promise<Answer | FastifyReply>;
 type Take<V> = (visit: V, form: Form) => Promise<Answer>;
@@ -213,7 +214,8 @@ function assertOurs({ config }: ConsoleContext, request: FastifyRequest): void {
 
 function asPerson<T>(visit: PersonVisit | MerchantVisit, work: () => Promise<T>): Promise<T> {
   const merchantStatus = "merchantId" in visit ? visit.membership.merchantStatus : "";
-  return as(visit.request, visit.session.person?.id ?? "", work, merchantStatus);
+  const actor = visit.session.person?.id ?? "";
+  return runInZone(visit.timeZone, () => as(visit.request, actor, work, merchantStatus));
 }
 
 /** Adds the request id, the actor and the merchant's status to the service calls of the work. */

@@ -64,6 +64,7 @@ export function toMerchant(merchant: Merchant, profile: Profile = merchant): Mer
     website: profile.website,
     refundsEnabled: merchant.refundsEnabled,
     failoverEnabled: merchant.failoverEnabled,
+    timeZone: merchant.timeZone,
     createdAt: timestampFromDate(merchant.createdAt),
   });
 }
@@ -258,12 +259,13 @@ export function toOwnAccess(access: Awaited<ReturnType<typeof readOwnAccess>>) {
 
 /** A session that is not full has no actions. */
 function toMembership(door: Door, membership: OwnMembership, isFull: boolean) {
-  const { merchantId, merchantName, merchantStatus, role } = membership;
+  const { merchantId, merchantName, merchantStatus, merchantTimeZone, role } = membership;
   const actions = door === "operators" ? actionsOf(door, role) : heldActions(role, merchantStatus);
   return {
     merchantId,
     merchantName,
     merchantStatus,
+    merchantTimeZone,
     role,
     actions: isFull ? [...actions] : [],
     ...toRefundLimit(membership),

@@ -8,6 +8,7 @@ import { freshMerchant } from "../harness/merchant.ts";
 import { cards } from "../harness/pay.ts";
 import { startReceiver } from "../harness/receiver.ts";
 import { fixture, suite } from "../harness/suite.ts";
+import { runSql } from "./operators-rig.ts";
 import { type Person, personOf } from "./person.ts";
 import { disputedPurchase, makePurchase, type Purchase } from "./purchases.ts";
 import { assertUsable } from "./usable.ts";
@@ -122,7 +123,7 @@ test("shows where an event went, that it failed and when it is tried again", asy
     });
     assert.ok(shown.includes(`Event payment.succeeded to ${new URL(receiver.url).host}`));
     assert.match(shown, /<li class="is-bad"><strong><a [^>]*>Event payment\.succeeded/);
-    assert.match(shown, /Next attempt <time datetime="[^"]+" data-precise>/);
+    assert.match(shown, /Next attempt <time datetime="[^"]+">/);
   } finally {
     await receiver.close();
   }
@@ -190,6 +191,38 @@ test("a failed refund stands on Home and in the menu until it is made again", as
   await eventually("the menu counts it", async () => {
     return (await support.get(`${base}/disputes`)).text.includes('<span class="badge" aria-hidden="true">1</span>');
   });
+});
+
+test("shows times and filters days in the shop's time zone, and refuses a range that ends before it begins", async () => {
+  const { payment } = await makePurchase(stack, merchant, { reference: "Desk-7" });
+  await runSql(stack.database, "payments", "update payments set created_at = '2026-03-27T16:30:00Z' where id = $1", [
+    payment,
+  ]);
+  const list = async (from: string, to: string) =>
+    (await support.get(`${base}/payments?q=desk-7&from=${from}&to=${to}`)).text;
+  assert.ok((await list("2026-03-27", "2026-03-27")).includes(paymentPath(payment)));
+  const profile = { name: "Test Store", legal_name: "", email: "o@example.com", phone: "", website: "" };
+  const save = (zone: string) => owner.post(`${base}/profile`, { ...profile, time_zone: zone });
+  const wrong = await save("Mars/Olympus");
+  assert.equal(wrong.status, 422);
+  assert.match(wrong.text, /Enter a time zone like Europe\/Berlin/);
+  assert.match((await save("Asia/Tokyo")).location, /done=profile-saved/);
+  const shown = await list("2026-03-28", "2026-03-28");
+  assert.ok(shown.includes(paymentPath(payment)));
+  assert.match(shown, /Mar 28, 2026, 1:30/);
+  assert.match(shown, /in the Asia\/Tokyo time zone/);
+  assert.ok(!(await list("2026-03-27", "2026-03-27")).includes(paymentPath(payment)));
+  assert.match(await list("2026-03-28", "2026-03-27"), /The first day must not be after the last/);
+  await save("");
+});
+
+test("keeps the menu at a wrong address, and shows nothing of the shop to a stranger", async () => {
+  const lost = await support.get(`${base}/nothing-here`);
+  assert.equal(lost.status, 404);
+  assert.match(lost.text, new RegExp(`href="${base}/payments"`));
+  const stranger = await fetch(`${stack.console}${base}/nothing-here`, { redirect: "manual" });
+  assert.equal(stranger.status, 404);
+  assert.ok(!(await stranger.text()).includes("Test Store"));
 });
 
 for (const language of ["en", "de"] as const)

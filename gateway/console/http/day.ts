@@ -1,28 +1,30 @@
-// UTC days in addresses and forms, as `<input type=date>` writes them. A text that is not a day becomes undefined.
+// Days in addresses and forms, as `<input type=date>` writes them, in the page's time zone. A text that is not a day
+// becomes undefined.
 import { type Timestamp, timestampFromMs } from "@bufbuild/protobuf/wkt";
+import { startOfDay } from "../view/zone.ts";
 
 const dayMs = 86_400_000;
 
 export function dayStart(text: string): Timestamp | undefined {
-  return momentOf(text, 0);
+  const ms = startOfDay(text);
+  return ms === undefined ? undefined : timestampFromMs(ms);
 }
 
 export function dayEnd(text: string): Timestamp | undefined {
-  return momentOf(text, dayMs - 1);
+  const ms = startOfNextDay(text);
+  return ms === undefined ? undefined : timestampFromMs(ms - 1);
 }
 
 export function nextDayStart(text: string): Timestamp | undefined {
-  return momentOf(text, dayMs);
+  const ms = startOfNextDay(text);
+  return ms === undefined ? undefined : timestampFromMs(ms);
 }
 
-/** For example `2026-11-25`. */
+function startOfNextDay(text: string): number | undefined {
+  return startOfDay(text) === undefined ? undefined : startOfDay(dayText(Date.parse(`${text}T00:00:00Z`) + dayMs));
+}
+
+/** A UTC day, for example `2026-11-25`. */
 export function dayText(ms: number): string {
   return new Date(ms).toISOString().slice(0, 10);
-}
-
-function momentOf(text: string, offsetMs: number): Timestamp | undefined {
-  if (!/^(19|20|21)\d\d-\d\d-\d\d$/.test(text)) return undefined;
-  const ms = Date.parse(`${text}T00:00:00Z`);
-  // The parser turns the 31st of a shorter month into the 1st of the next one.
-  return !Number.isNaN(ms) && dayText(ms) === text ? timestampFromMs(ms + offsetMs) : undefined;
 }

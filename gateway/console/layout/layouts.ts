@@ -6,7 +6,7 @@ import { Environment } from "#proto/merchant/v1/merchant_pb.ts";
 import { type Html, html } from "../../html.ts";
 import { formFields } from "../http/form.ts";
 import type { ConsoleContext, MerchantVisit, OperatorVisit, Page, PersonVisit, Visit } from "../session/visit.ts";
-import { type Language, ownTextsOf, pluralText, textsOf } from "../texts/texts.ts";
+import { fillText, type Language, ownTextsOf, pluralText, textsOf } from "../texts/texts.ts";
 import { hiddenField } from "../view/fields.ts";
 import { countText } from "../view/values.ts";
 import { htmlDocument } from "./document.ts";
@@ -29,6 +29,7 @@ ${searchBox(visit)}${personMenu(visit)}</header>`,
     main: columns(language, renderNavigation(merchantNavigation, base, visit, badgesOf(visit, context)), [
       html`${statusWarning(visit)}${notice(language, request)}`,
       page.body,
+      zoneNote(visit),
     ]),
   });
 }
@@ -64,6 +65,11 @@ function environmentLink({ language, merchantId, request }: MerchantVisit, name:
   return isHere
     ? html`<strong aria-current="true">${label}</strong>`
     : html`<a href="/${merchantId}/${name}/${section}">${label}</a>`;
+}
+
+function zoneNote({ language, timeZone }: Pick<Visit, "language" | "timeZone">): Html {
+  const zone = timeZone.replaceAll("_", " ");
+  return html`<p class="muted zone">${fillText(textsOf(language).frame.zone, { zone })}</p>`;
 }
 
 function statusWarning({ membership: { merchantStatus }, language }: MerchantVisit): Html | string {
@@ -115,6 +121,7 @@ export function operatorLayout(visit: OperatorVisit, page: Page): Html {
     main: columns(language, renderNavigation(operatorNavigation, "", visit), [
       html`${notice(language, request)}`,
       page.body,
+      zoneNote(visit),
     ]),
   });
 }

@@ -9,6 +9,7 @@ import { Environment } from "#proto/merchant/v1/merchant_pb.ts";
 import type { ConsoleSession, Membership } from "#proto/merchant/v1/people_pb.ts";
 import { acceptedLanguages } from "../../web/languages.ts";
 import { languageOf } from "../texts/texts.ts";
+import { chooseZone, zoneCookie } from "../view/zone.ts";
 import { formToken } from "./form-token.ts";
 import { MerchantNotActive, SignedOut, SignInMethodRequired } from "./turned-away.ts";
 import type { ConsoleContext, MerchantVisit, OperatorVisit, PersonVisit, Visit } from "./visit.ts";
@@ -17,7 +18,8 @@ const environments = { sandbox: Environment.SANDBOX, live: Environment.LIVE } as
 type EnvironmentName = keyof typeof environments;
 
 export function admitAnybody(request: FastifyRequest, reply: FastifyReply): Visit {
-  return { request, reply, language: languageOf(acceptedLanguages(request.headers["accept-language"])) };
+  const language = languageOf(acceptedLanguages(request.headers["accept-language"]));
+  return { request, reply, language, timeZone: chooseZone([request.cookies[zoneCookie]]) };
 }
 
 /**
@@ -46,11 +48,15 @@ export function personVisit(visit: Visit, session: ConsoleSession, secret: strin
 }
 
 /**
- * @param action needed right; undefined admits every member
+ * @param action needed right; undefined admits every member @param place merchant and environment, as in the address
  * @throws Failure NOT_FOUND, also for another merchant's id; FORBIDDEN; MerchantNotActive
  */
-export function admitMember(visit: PersonVisit, action: string | undefined): MerchantVisit {
-  const { merchantId, environment: name } = membersOf(visit.request.params);
+export function admitMember(
+  visit: PersonVisit,
+  action: string | undefined,
+  place = membersOf(visit.request.params),
+): MerchantVisit {
+  const { merchantId, environment: name } = place;
   const isValidPath = typeof merchantId === "string" && isId("merchant", merchantId) && isEnvironmentName(name);
   const membership = visit.session.memberships.find((each) => each.merchantId === merchantId);
   if (!isValidPath || !membership) throw new Failure("NOT_FOUND");
@@ -59,7 +65,8 @@ export function admitMember(visit: PersonVisit, action: string | undefined): Mer
     throw membership.merchantStatus === "active" ? new Failure("FORBIDDEN") : new MerchantNotActive();
   }
   const base = `/${merchantId}/${name}`;
-  return { ...visit, membership, merchantId, environment: environments[name], base, may };
+  const timeZone = chooseZone([membership.merchantTimeZone, visit.timeZone]);
+  return { ...visit, timeZone, membership, merchantId, environment: environments[name], base, may };
 }
 
 /** @throws Failure FORBIDDEN */

@@ -28,6 +28,8 @@ export interface Visit {
   readonly request: FastifyRequest;
   readonly reply: FastifyReply;
   readonly language: Language;
+  /** In which times are shown and days of filters begin. */
+  readonly timeZone: string;
 }
 
 export interface PersonVisit extends Visit {

@@ -1,8 +1,10 @@
 // Formats money, times and numbers for people. Amounts are bigint minor units; no floating point touches them.
 import { type Timestamp, timestampDate } from "@bufbuild/protobuf/wkt";
+import { LRUCache } from "lru-cache";
 import { currencyExponent } from "#platform/values/money.ts";
 import { type Html, html } from "../../html.ts";
 import type { Language } from "../texts/texts.ts";
+import { localDay, pageZone } from "./zone.ts";
 
 /** For example `10.50`, without grouping, for fields and files. */
 export function majorUnits(amount: bigint, currency: string): string {
@@ -41,7 +43,7 @@ export function minorUnits(typed: string, currency: string): bigint | undefined 
   return BigInt(whole + fraction.padEnd(digits, "0"));
 }
 
-/** A time in UTC. The script shows it in the reader's zone. */
+/** A time in the page's zone. */
 export function dateTimeText(language: Language, at: Timestamp | undefined): Html | string {
   if (!at) return "";
   const date = timestampDate(at);
@@ -49,24 +51,33 @@ export function dateTimeText(language: Language, at: Timestamp | undefined): Htm
 }
 
 export function momentText(language: Language, at: Date): string {
-  const format = new Intl.DateTimeFormat(language, { dateStyle: "medium", timeStyle: "short", timeZone: "UTC" });
-  return `${format.format(at)} UTC`;
+  return formatOf(language, "short").format(at);
 }
 
 /** A time with seconds and zone, for a timeline. */
 export function preciseTimeText(language: Language, at: Timestamp | undefined): Html | string {
   if (!at) return "";
   const date = timestampDate(at);
-  const format = new Intl.DateTimeFormat(language, { dateStyle: "medium", timeStyle: "long", timeZone: "UTC" });
-  return html`<time datetime="${date.toISOString()}" data-precise>${format.format(date)}</time>`;
+  return html`<time datetime="${date.toISOString()}">${formatOf(language, "long").format(date)}</time>`;
 }
 
-/** A day in UTC. */
+/** A day in the page's zone. */
 export function dayText(language: Language, at: Timestamp | undefined): Html | string {
   if (!at) return "";
   const date = timestampDate(at);
-  const text = new Intl.DateTimeFormat(language, { dateStyle: "medium", timeZone: "UTC" }).format(date);
-  return html`<time datetime="${date.toISOString().slice(0, 10)}">${text}</time>`;
+  return html`<time datetime="${localDay(date.getTime())}">${formatOf(language, undefined).format(date)}</time>`;
+}
+
+const formats = new LRUCache<string, Intl.DateTimeFormat>({ max: 1_000 });
+
+function formatOf(language: Language, timeStyle: "short" | "long" | undefined): Intl.DateTimeFormat {
+  const timeZone = pageZone();
+  const key = `${language} ${timeZone} ${timeStyle}`;
+  const known = formats.get(key);
+  if (known) return known;
+  const format = new Intl.DateTimeFormat(language, { dateStyle: "medium", timeZone, ...(timeStyle && { timeStyle }) });
+  formats.set(key, format);
+  return format;
 }
 
 /** Formats `2026-11-25`. Any other text stays unchanged. */

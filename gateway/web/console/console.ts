@@ -1,4 +1,4 @@
-// Enhances the console's pages: passkeys, copy buttons, local times, single submission and shortcuts. Only passkeys
+// Enhances the console's pages: passkeys, copy buttons, time zone, single submission and shortcuts. Only passkeys
 // require it.
 import { brandingPreview } from "./branding.ts";
 import { passkeyForms } from "./passkeys.ts";
@@ -27,16 +27,11 @@ function copyButtons(): void {
   }
 }
 
-/** Converts UTC times, but not dates, to the local zone. A timeline's also show seconds and the zone. */
-function localTimes(): void {
-  const { lang } = document.documentElement;
-  const short = new Intl.DateTimeFormat(lang, { dateStyle: "medium", timeStyle: "short" });
-  const precise = new Intl.DateTimeFormat(lang, { dateStyle: "medium", timeStyle: "long" });
-  for (const time of document.querySelectorAll("time")) {
-    if (!time.dateTime.includes("T")) continue;
-    time.title = time.textContent ?? "";
-    time.textContent = ("precise" in time.dataset ? precise : short).format(new Date(time.dateTime));
-  }
+/** Tells the server the browser's time zone, in which it shows times where the merchant has set none. */
+function reportZone(): void {
+  const { timeZone } = Intl.DateTimeFormat().resolvedOptions();
+  // biome-ignore lint/suspicious/noDocumentCookie: the Cookie Store API is not in all supported browsers.
+  document.cookie = `tollbooth-zone=${encodeURIComponent(timeZone)}; path=/; max-age=31536000; samesite=lax`;
 }
 
 /** Submits a form once; a page restored from the browser's history can submit again. */
@@ -79,7 +74,7 @@ passkeyForms();
 brandingPreview();
 searchKey();
 copyButtons();
-localTimes();
+reportZone();
 singleSends();
 menus();
 focusProblems();

@@ -39,6 +39,7 @@ export async function addMerchant(context: MerchantContext, tx: MappedTx, input:
     website: "",
     refundsEnabled: true,
     failoverEnabled: false,
+    timeZone: "",
     createdAt: clockNow(),
   };
   await insertMerchant(tx.em, merchant);

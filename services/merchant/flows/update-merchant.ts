@@ -6,7 +6,7 @@ import { Failure } from "#platform/values/failure.ts";
 import { Environment } from "#proto/merchant/v1/merchant_pb.ts";
 import type { MerchantContext } from "../context.ts";
 import { type Branding, brandingViolations } from "../rules/branding.ts";
-import { type Home, movedHome, type Profile, profileViolations, type Standing } from "../rules/profile.ts";
+import { type Home, isTimeZone, movedHome, type Profile, profileViolations, type Standing } from "../rules/profile.ts";
 import { type BrandingRow, lockBranding } from "../store/brandings.ts";
 import { lockMerchant, type Merchant } from "../store/merchants.ts";
 import { lockSandboxProfile, markProfilesSynced } from "../store/sandbox-profiles.ts";
@@ -26,10 +26,12 @@ interface ChangeScope {
 export async function updateProfile(
   context: MerchantContext,
   { merchantId, environment }: ChangeScope,
-  change: Partial<Profile>,
+  { timeZone, ...change }: Partial<Profile> & { readonly timeZone?: string },
   home: Partial<Home> = {},
 ): Promise<{ merchant: Merchant; profile: Profile }> {
   const violations = profileViolations(change);
+  if (timeZone && !isTimeZone(timeZone))
+    violations.push({ field: "time_zone", problem: "must be an IANA time zone like Europe/Berlin" });
   if (violations.length > 0) throw new Failure("INVALID_BODY", { violations });
   const updated = await context.db.transaction(async (tx) => {
     const merchant = await lockMerchant(tx.em, merchantId);
@@ -40,7 +42,9 @@ export async function updateProfile(
     const sandbox = await lockSandboxProfile(tx.em, merchantId);
     if (environment !== Environment.LIVE) tx.em.assign(sandbox, change);
     if (environment !== Environment.SANDBOX) tx.em.assign(merchant, change);
-    await context.outbox.append(tx, [merchantUpdated(merchant, environment, change)]);
+    if (timeZone !== undefined) tx.em.assign(merchant, { timeZone });
+    const changed = timeZone === undefined ? change : { ...change, timeZone };
+    await context.outbox.append(tx, [merchantUpdated(merchant, environment, changed)]);
     return { merchant, profile: environment === Environment.SANDBOX ? sandbox : merchant };
   });
   context.outbox.wake();

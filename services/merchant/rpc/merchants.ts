@@ -34,8 +34,8 @@ export function merchantsRpc(context: MerchantContext): ServiceImpl<typeof Merch
       return { merchants: page.map((merchant) => toMerchant(merchant)), nextPageToken };
     },
     async updateProfile({ merchantId, environment, country, currency, ...fields }) {
-      const { name, legalName, email, phone, website } = fields;
-      const change = omitUndefined({ name, legalName, email, phone, website });
+      const { name, legalName, email, phone, website, timeZone } = fields;
+      const change = omitUndefined({ name, legalName, email, phone, website, timeZone });
       const home = omitUndefined({ country, currency });
       const { merchant, profile } = await updateProfile(context, { merchantId, environment }, change, home);
       return { merchant: toMerchant(merchant, profile) };

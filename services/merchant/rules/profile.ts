@@ -79,6 +79,17 @@ export function isCountry(code: string): boolean {
   return new Intl.Locale(`und-${code}`).region === code && countryNames.of(code) !== undefined;
 }
 
+/** Whether Node knows the IANA time zone. Names and offsets such as `+01:00` are no zones. */
+export function isTimeZone(name: string): boolean {
+  if (/^[+-]/.test(name)) return false;
+  try {
+    new Intl.DateTimeFormat("en", { timeZone: name });
+    return true;
+  } catch {
+    return false;
+  }
+}
+
 /** Whether the text is an https URL with a host and without credentials. */
 export function isHttpsAddress(text: string, lengthMax: number): boolean {
   if (text.length > lengthMax || !URL.canParse(text)) return false;

@@ -17,6 +17,7 @@ export const MerchantEntity = defineEntity({
     website: p.string(),
     refundsEnabled: p.boolean(),
     failoverEnabled: p.boolean(),
+    timeZone: p.string(),
     createdAt: p.datetime(3),
   },
 });

@@ -1,11 +1,12 @@
-// Error pages with a reason, a link to the start and the request's id. A form without a session becomes the sign-in
-// page, which carries the form.
+// Error pages with a reason, a link to the start, the request's id, and the menu of a signed-in person. A form without a
+// session becomes the sign-in page, which carries the form.
 import type { FastifyError, FastifyReply, FastifyRequest } from "fastify";
 import { asFailure, Failure } from "#platform/values/failure.ts";
-import { html } from "../../../html.ts";
+import { Door } from "#proto/merchant/v1/people_pb.ts";
+import { type Html, html } from "../../../html.ts";
 import { sendPage } from "../../http/send-page.ts";
-import { entryLayout } from "../../layout/layouts.ts";
-import { admitAnybody } from "../../session/admit.ts";
+import { entryLayout, merchantLayout, operatorLayout } from "../../layout/layouts.ts";
+import { admitAnybody, admitMember, admitOperator, admitPerson } from "../../session/admit.ts";
 import { unsentOf } from "../../session/resume.ts";
 import {
   ForeignForm,
@@ -14,7 +15,7 @@ import {
   SignInMethodRequired,
   TooManyFiles,
 } from "../../session/turned-away.ts";
-import type { ConsoleContext } from "../../session/visit.ts";
+import type { ConsoleContext, Page, Visit } from "../../session/visit.ts";
 import { textsOf } from "../../texts/texts.ts";
 import { cardPage } from "../../view/forms.ts";
 import { isAway } from "../../view/section.ts";
@@ -36,7 +37,7 @@ type ErrorPage = keyof typeof statuses;
 
 export function errorRoutes(context: ConsoleContext): void {
   const { app, log } = context;
-  app.setNotFoundHandler(async (request, reply) => await sendErrorPage(request, reply, "notFound"));
+  app.setNotFoundHandler(async (request, reply) => await sendErrorPage(context, request, reply, "notFound"));
   app.setErrorHandler(async (error: FastifyError, request, reply) => {
     if (error instanceof SignedOut) return await signInAgain(context, error, request, reply);
     if (error instanceof SignInMethodRequired) return await reply.redirect("/way-in", 303);
@@ -47,7 +48,7 @@ export function errorRoutes(context: ConsoleContext): void {
         "page failed",
       );
     }
-    return await sendErrorPage(request, reply, errorPage);
+    return await sendErrorPage(context, request, reply, errorPage);
   });
 }
 
@@ -95,14 +96,41 @@ function isFastify(error: unknown): error is FastifyError {
   return error instanceof Error && !(error instanceof Failure) && "statusCode" in error;
 }
 
-async function sendErrorPage(request: FastifyRequest, reply: FastifyReply, reason: ErrorPage): Promise<FastifyReply> {
+async function sendErrorPage(
+  context: ConsoleContext,
+  request: FastifyRequest,
+  reply: FastifyReply,
+  reason: ErrorPage,
+): Promise<FastifyReply> {
   const errorPage = errorPageForForm(reason, request);
-  const visit = admitAnybody(request, reply);
+  const { visit, layout } = await admitLost(context, request, reply);
   const texts = textsOf(visit.language).entry;
   const page = cardPage(
     texts.errorTitle,
     html`<p>${texts[errorPage]}</p>
 <p class="muted">${texts.reference}: <code>${request.call.requestId}</code></p><p><a class="button" href="/">${texts.back}</a></p>`,
   );
-  return await sendPage(reply, statuses[errorPage], entryLayout(visit, page));
+  return await sendPage(reply, statuses[errorPage], layout(page));
+}
+
+interface LostVisit {
+  readonly visit: Visit;
+  readonly layout: (page: Page) => Html;
+}
+
+/** A member keeps the menu of the merchant that the address names, and an operator theirs. */
+async function admitLost(context: ConsoleContext, request: FastifyRequest, reply: FastifyReply): Promise<LostVisit> {
+  try {
+    const person = await admitPerson(context, request, reply);
+    if (context.door === Door.OPERATORS) {
+      const visit = admitOperator(person, undefined);
+      return { visit, layout: (page) => operatorLayout(visit, page) };
+    }
+    const [, merchantId, environment] = request.url.split(/[/?]/);
+    const visit = admitMember(person, undefined, { merchantId, environment });
+    return { visit, layout: (page) => merchantLayout(visit, page, context) };
+  } catch {
+    const visit = admitAnybody(request, reply);
+    return { visit, layout: (page) => entryLayout(visit, page) };
+  }
 }

@@ -11,7 +11,7 @@ import { postForm } from "../../view/forms.ts";
 import { renderCopyable } from "../../view/pieces.ts";
 import { factList } from "../../view/table.ts";
 
-type ProfileValues = Readonly<Pick<Merchant, "name" | "legalName" | "email" | "phone" | "website">>;
+type ProfileValues = Readonly<Pick<Merchant, "name" | "legalName" | "email" | "phone" | "website" | "timeZone">>;
 type Wrong = ReadonlySet<string>;
 
 /** Fields by their name in the service, with their limits. */
@@ -36,6 +36,14 @@ const fields = [
     type: "url",
     lengthMax: 2_048,
   },
+  {
+    name: "time_zone",
+    of: "timeZone",
+    label: "timeZone",
+    hint: "timeZoneHint",
+    problem: "timeZoneWrong",
+    lengthMax: 64,
+  },
 ] as const;
 
 export function profileRoutes(context: ConsoleContext): void {
@@ -57,6 +65,7 @@ async function save(context: ConsoleContext, visit: MerchantVisit, form: Form): 
     email: form.text("email"),
     phone: form.text("phone").replace(/[\s()-]/g, ""),
     website: form.text("website"),
+    timeZone: form.text("time_zone").replaceAll(" ", "_"),
   };
   const again = async (wrong: Wrong) => profilePage(visit, await merchantOf(context, visit), typed, wrong);
   const wrong = fields.filter(({ of, lengthMax }) => !isLine(typed[of], lengthMax));

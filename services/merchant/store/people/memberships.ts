@@ -28,6 +28,7 @@ export interface OwnMembership {
   readonly merchantId: string;
   readonly merchantName: string;
   readonly merchantStatus: string;
+  readonly merchantTimeZone: string;
   readonly role: string;
   readonly refundAmount: bigint | null;
   readonly refundCurrency: string | null;
@@ -74,7 +75,7 @@ export function findMemberships(em: SqlEntityManager, personId: string): Promise
 export async function membershipsOf(sql: Sql, personId: string, door: Door): Promise<OwnMembership[]> {
   const rows = await sql.rows<Omit<OwnMembership, "refundAmount"> & { refundAmount: string | null }>(
     `select m.merchant_id as "merchantId", coalesce(t.name, '') as "merchantName", coalesce(t.status, '') as "merchantStatus",
-       m.role, m.refund_amount as "refundAmount", m.refund_currency as "refundCurrency",
+       coalesce(t.time_zone, '') as "merchantTimeZone", m.role, m.refund_amount as "refundAmount", m.refund_currency as "refundCurrency",
        m.refund_others as "refundOthers"
      from memberships m left join merchants t on t.id = m.merchant
      where m.person_id = $1 and (m.merchant_id = '') = $2 order by t.name, m.merchant_id limit $3`,

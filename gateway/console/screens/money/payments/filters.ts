@@ -1,6 +1,8 @@
 // The filters of the payment list and their form. The address holds them as typed; this file converts them for the
 // service or reports a problem per field.
+
 import type { MessageInitShape } from "@bufbuild/protobuf";
+import { timestampMs } from "@bufbuild/protobuf/wkt";
 import { currencyExponent } from "#platform/values/money.ts";
 import type { ListPaymentsRequestSchema } from "#proto/payments/v1/payments_pb.ts";
 import { type Html, html } from "../../../../html.ts";
@@ -63,6 +65,9 @@ export function readFilters(query: URLSearchParams, language: Language): Payment
   const [from, to] = [day("from", texts.from, dayStart), day("to", texts.to, dayEnd)];
   const capturedFrom = day("captured_from", texts.capturedFrom, dayStart);
   const capturedTo = day("captured_to", texts.capturedTo, dayEnd);
+  if (from && to && timestampMs(from) > timestampMs(to)) problems.push(["from", texts.wrongRange]);
+  if (capturedFrom && capturedTo && timestampMs(capturedFrom) > timestampMs(capturedTo))
+    problems.push(["captured_from", texts.wrongRange]);
   return {
     typed,
     isAny: filterNames.some((name) => typed[name] !== ""),

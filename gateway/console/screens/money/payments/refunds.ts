@@ -1,4 +1,5 @@
 // The list of refunds, newest first, by order, customer, status and day. A failed one shows why.
+import { timestampMs } from "@bufbuild/protobuf/wkt";
 import { isId } from "#platform/values/id.ts";
 import type { ListRefundsResponse, Refund } from "#proto/payments/v1/payments_pb.ts";
 import { type Html, html } from "../../../../html.ts";
@@ -38,6 +39,7 @@ async function refundsPage({ peers }: ConsoleContext, visit: MerchantVisit): Pro
   const problems: Problems = [
     ...(typed.from !== "" && !from ? [["from", fillText(texts.wrongDay, { field: texts.from })] as const] : []),
     ...(typed.to !== "" && !to ? [["to", fillText(texts.wrongDay, { field: texts.to })] as const] : []),
+    ...(from && to && timestampMs(from) > timestampMs(to) ? [["from", texts.wrongRange] as const] : []),
   ];
   const load = () =>
     peers.payments.listRefunds({
