@@ -26,7 +26,14 @@ interface Sum {
 
 export function renderFigures({ language }: MerchantVisit, { days, today }: GetOverviewResponse): Html {
   const texts = textsOf(language).home;
-  const ofCurrency = Map.groupBy(days, ({ currency }) => currency);
+  // A currency in which payments only failed would be a panel of zeros.
+  const moved = new Set(
+    days
+      .filter(({ capturedAmount, refundedAmount }) => capturedAmount + refundedAmount !== 0n)
+      .map(({ currency }) => currency),
+  );
+  const shownDays = moved.size === 0 ? days : days.filter(({ currency }) => moved.has(currency));
+  const ofCurrency = Map.groupBy(shownDays, ({ currency }) => currency);
   if (ofCurrency.size === 0) return html`<div class="empty"><p>${texts.noMoney}</p></div>`;
   const weight = (found: readonly OverviewDay[]) => sumOf(found).payments + sumOf(found).paid + sumOf(found).unpaid;
   const sorted = [...ofCurrency].sort(([, a], [, b]) => Number(weight(b) - weight(a)));
@@ -47,8 +54,13 @@ function panel(
     { label: texts.week, days: 7 },
     { label: texts.month, days: 30 },
   ];
-  const cells = periods.map(({ label, days }) => {
-    const sum = sumOf(found.filter(({ day }) => day >= dayBefore(today, days - 1)));
+  const sums = periods.map(({ label, days }) => {
+    const within = found.filter(({ day }) => day >= dayBefore(today, days - 1));
+    return { label, days: within.length, sum: sumOf(within) };
+  });
+  // A longer period that adds no day would repeat the figures of the shorter one.
+  const distinct = sums.filter(({ days }, i) => i === 0 || days > (sums[i - 1]?.days ?? 0));
+  const cells = distinct.map(({ label, sum }) => {
     const names: [string, string][] = [
       [texts.payments, countText(language, sum.payments)],
       [texts.success, rate(language, sum)],
