@@ -1,5 +1,5 @@
-// A support colleague's day: finds any payment by what the customer quotes, sees an order that was paid twice, where its
-// webhooks went and who did what, writes notes, and refunds within a limit per currency. SCREENS=all keeps pictures.
+// A support colleague finds any payment by what the customer quotes, sees an order that was paid twice, where webhooks
+// went and who did what, writes notes, and refunds within a limit per currency. SCREENS=all keeps pictures.
 import assert from "node:assert/strict";
 import { browserSuite, desktop, type Visit } from "../harness/browser.ts";
 import { openAs, sharedConsoles, signInNew } from "../harness/console.ts";
@@ -96,7 +96,7 @@ test("shows a checkout without a payment among the results, and nothing of anoth
   assert.ok(!(await find("desk-2001")).text.includes(foreign.payment));
 });
 
-test("says at the top that an order was paid twice, until one of the payments is refunded", async () => {
+test("warns at the top that an order was paid twice, until one of the payments is refunded", async () => {
   const third = await makePurchase(stack, merchant, { ...order, reference: "Desk-4" });
   const page = await support.get(paymentPath(third.payment));
   assert.ok(!page.text.includes("was paid"));
@@ -180,7 +180,7 @@ test("lists refunds by order and customer with their reason in words", async () 
   assert.match((await support.get(`${base}/refunds?q=desk`)).text, /No refunds match/);
 });
 
-test("a failed refund stands on Home and in the menu until it is made again", async () => {
+test("a failed refund is on Home and in the menu until it is made again", async () => {
   const { payment } = await makePurchase(stack, merchant, { reference: "Desk-6" }, cards.refundFailsLater);
   (await merchant.api.post(`/v1/payments/${payment}/refunds`, { amount: 1_000 })).expect(201);
   await eventually("Home names the failed refund", async () => {
@@ -215,6 +215,25 @@ test("shows times and filters days in the shop's time zone, and refuses a range 
   assert.match(await list("2026-03-28", "2026-03-27"), /The first day must not be after the last/);
   await save("");
 });
+
+test("fills the live branding and profile with the sandbox's values, and saves them only on request", async () => {
+  const live = `/${merchant.id}/live`;
+  const names = async () => (await owner.get(`${live}/branding`)).text.includes('value="Sandbox Books"');
+  await owner.post(`${base}/branding`, { ...look, display_name: "Sandbox Books" });
+  assert.equal(await names(), false);
+  const filled = (await owner.get(`${live}/branding?from=sandbox`)).text;
+  assert.match(filled, /value="Sandbox Books"/);
+  assert.match(filled, /Check them and save to use them live/);
+  assert.equal(await names(), false);
+  assert.match((await owner.get(`${live}/profile`)).text, /href="[^"]+\/profile\?from=sandbox"/);
+  assert.ok(!(await owner.get(`${base}/branding?from=sandbox`)).text.includes("save to use them live"));
+  assert.ok(!(await support.get(`${live}/branding?from=sandbox`)).text.includes("save to use them live"));
+});
+
+const look = {
+  ...{ button_style: "rounded", background_style: "subtle", theme: "light", font_family: "system" },
+  ...{ email_field: "hidden", email_receipts: "off" },
+};
 
 test("keeps the menu at a wrong address, and shows nothing of the shop to a stranger", async () => {
   const lost = await support.get(`${base}/nothing-here`);

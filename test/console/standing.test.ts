@@ -15,12 +15,13 @@ import { disputedPurchase, makePurchase } from "./purchases.ts";
 const test = suite("console standing", { timeoutMs: 180_000, hookTimeoutMs: 240_000 });
 const visit = browserSuite(test);
 
-/** Forms that move money to customers only. */
+/** Forms that move money to customers only, and notes. */
 const whileSuspended = [
   "/disputes/:disputeId/accept",
   "/disputes/:disputeId/evidence",
   "/disputes/:disputeId/files",
   "/payments/:paymentId/cancel",
+  "/payments/:paymentId/notes",
   "/payments/:paymentId/refund",
 ];
 /** A person's own settings, and the check of a processor account. */

@@ -1,5 +1,5 @@
-// The time zone of a page: its times are shown in it, and days of its filters begin in it. It is the merchant's own, else
-// the browser's, which the script reports by a cookie, else UTC.
+// The time zone of a page: its times are shown in it, and days of its filters begin in it. It is the merchant's own,
+// else the browser's, which the script reports by a cookie, else UTC.
 import { AsyncLocalStorage } from "node:async_hooks";
 
 export const zoneCookie = "tollbooth-zone";

@@ -27,7 +27,7 @@ function copyButtons(): void {
   }
 }
 
-/** Tells the server the browser's time zone, in which it shows times where the merchant has set none. */
+/** Reports the browser's time zone, in which the server shows times if the merchant has set none. */
 function reportZone(): void {
   const { timeZone } = Intl.DateTimeFormat().resolvedOptions();
   // biome-ignore lint/suspicious/noDocumentCookie: the Cookie Store API is not in all supported browsers.

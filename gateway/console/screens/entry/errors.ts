@@ -1,4 +1,4 @@
-// Error pages with a reason, a link to the start, the request's id, and the menu of a signed-in person. A form without a
+// Error pages with a reason, a link to the start, the request's id and a signed-in person's menu. A form without a
 // session becomes the sign-in page, which carries the form.
 import type { FastifyError, FastifyReply, FastifyRequest } from "fastify";
 import { asFailure, Failure } from "#platform/values/failure.ts";

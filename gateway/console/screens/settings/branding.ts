@@ -15,6 +15,7 @@ import { merchantForm, merchantPage } from "../../routes.ts";
 import type { Answer, ConsoleContext, MerchantVisit, Page } from "../../session/visit.ts";
 import { type Catalogue, fillText, textsOf } from "../../texts/texts.ts";
 import { hiddenField, problemSummary, selectField, textField } from "../../view/fields.ts";
+import { renderTakeOver, shownEnvironment } from "../../view/from-sandbox.ts";
 import { factList } from "../../view/table.ts";
 import { previewPanel } from "./branding-preview.ts";
 
@@ -39,7 +40,8 @@ export function brandingRoutes(context: ConsoleContext): void {
 }
 
 async function storedBranding({ peers }: ConsoleContext, visit: MerchantVisit): Promise<TypedBranding> {
-  const { merchantId, environment } = visit;
+  const { merchantId } = visit;
+  const environment = shownEnvironment(visit);
   const { branding } = await peers.merchants.getBranding({ merchantId, environment });
   if (!branding) throw new Failure("NOT_FOUND");
   return { ...presentBranding(branding) };
@@ -85,7 +87,7 @@ function brandingPage(visit: MerchantVisit, typed: TypedBranding, wrong: Wrong =
     title: texts.title,
     status: wrong.size > 0 ? 422 : 200,
     body: html`<h1>${texts.title}</h1><p class="muted">${texts.about}</p>
-${problemSummary(textsOf(visit.language).frame.problemTitle, summary)}
+${renderTakeOver(visit, "branding", "branding.write")}${problemSummary(textsOf(visit.language).frame.problemTitle, summary)}
 <div class="with-preview" data-with-preview>${visit.may("branding.write") ? formOf(visit, typed, wrong) : readOnly(visit, typed)}
 ${previewPanel(visit)}</div>`,
   };

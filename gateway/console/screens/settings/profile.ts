@@ -8,6 +8,7 @@ import type { Answer, ConsoleContext, MerchantVisit, Page } from "../../session/
 import { textsOf } from "../../texts/texts.ts";
 import { problemSummary, textField } from "../../view/fields.ts";
 import { postForm } from "../../view/forms.ts";
+import { renderTakeOver, shownEnvironment } from "../../view/from-sandbox.ts";
 import { renderCopyable } from "../../view/pieces.ts";
 import { factList } from "../../view/table.ts";
 
@@ -47,7 +48,12 @@ const fields = [
 ] as const;
 
 export function profileRoutes(context: ConsoleContext): void {
-  merchantPage(context, "/profile", undefined, async (visit) => profilePage(visit, await merchantOf(context, visit)));
+  merchantPage(context, "/profile", undefined, async (visit) => {
+    const { environment } = visit;
+    const from = shownEnvironment(visit);
+    const typed = from === environment ? undefined : await merchantOf(context, { ...visit, environment: from });
+    return profilePage(visit, await merchantOf(context, visit), typed);
+  });
   merchantForm(context, "/profile", { action: "profile.write" }, (visit, form) => save(context, visit, form));
 }
 
@@ -98,7 +104,7 @@ function profilePage(
     title: texts.title,
     status: wrong.size > 0 ? 422 : 200,
     body: html`<h1>${texts.title}</h1><p class="muted">${texts.about} ${environment === Environment.SANDBOX ? texts.sandboxNote : ""}</p>
-${problemSummary(textsOf(language).frame.problemTitle, summary)}${shown}
+${renderTakeOver(visit, "profile", "profile.write")}${problemSummary(textsOf(language).frame.problemTitle, summary)}${shown}
 ${fixedFacts(visit, merchant)}`,
   };
 }

@@ -56,7 +56,7 @@ export function renderPaidTwice(
   return html`<section class="warning" role="note"><p><strong>${text}</strong></p><ul>${links}</ul></section>`;
 }
 
-/** Money is taken or held, and not all of it was given back. */
+/** Money is taken or held, and not all was refunded. */
 function isPaid({ status }: { readonly status: string }): boolean {
   return status === "succeeded" || status === "partially_refunded" || status === "disputed";
 }
