@@ -78,8 +78,8 @@ export function refundableBy({ membership }: MerchantVisit, payment: Payment): b
   const limit = refundLimitIn(membership, payment.currency);
   if (limit === undefined) return left;
   const within = limit - payment.refundedAmount;
-  const most = left < within ? left : within;
-  return most < 0n ? 0n : most;
+  if (within >= left) return left;
+  return within < 0n ? 0n : within;
 }
 
 /** True for an authorization that waits for manual capture. */
