@@ -19,7 +19,9 @@ type EnvironmentName = keyof typeof environments;
 
 export function admitAnybody(request: FastifyRequest, reply: FastifyReply): Visit {
   const language = languageOf(acceptedLanguages(request.headers["accept-language"]));
-  return { request, reply, language, timeZone: chooseZone([request.cookies[zoneCookie]]) };
+  // A request that is refused before its cookies are read has none.
+  const { cookies = {} }: Partial<Pick<FastifyRequest, "cookies">> = request;
+  return { request, reply, language, timeZone: chooseZone([cookies[zoneCookie]]) };
 }
 
 /**
