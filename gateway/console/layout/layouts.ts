@@ -69,7 +69,7 @@ function environmentLink({ language, merchantId, request }: MerchantVisit, name:
 
 function zoneNote({ language, timeZone }: Pick<Visit, "language" | "timeZone">): Html {
   const zone = timeZone.replaceAll("_", " ");
-  return html`<p class="muted zone">${fillText(textsOf(language).frame.zone, { zone })}</p>`;
+  return html`<p class="muted">${fillText(textsOf(language).frame.zone, { zone })}</p>`;
 }
 
 function statusWarning({ membership: { merchantStatus }, language }: MerchantVisit): Html | string {

@@ -19,9 +19,8 @@ type EnvironmentName = keyof typeof environments;
 
 export function admitAnybody(request: FastifyRequest, reply: FastifyReply): Visit {
   const language = languageOf(acceptedLanguages(request.headers["accept-language"]));
-  // A request that is refused before its cookies are read has none.
-  const { cookies = {} }: Partial<Pick<FastifyRequest, "cookies">> = request;
-  return { request, reply, language, timeZone: chooseZone([cookies[zoneCookie]]) };
+  // Null if the request is refused before its cookies are read.
+  return { request, reply, language, timeZone: chooseZone([request.cookies?.[zoneCookie]]) };
 }
 
 /**

@@ -4,7 +4,8 @@ import { callContext } from "#platform/values/call-context.ts";
 import { Failure, invalidField } from "#platform/values/failure.ts";
 import { isId, newId } from "#platform/values/id.ts";
 import { insertNote, listNotes, lockNotes } from "../store/payment-notes.ts";
-import { findRecord, type Owner } from "../store/payment-records.ts";
+import type { Owner } from "../store/payment-records.ts";
+import { findOwnPayment } from "../store/payments.ts";
 
 // More than a support case ever needs.
 const notesMax = 100;
@@ -15,7 +16,7 @@ export async function addNote(db: Database, owner: Owner, paymentId: string, tex
   if (!isId("person", author)) throw new Failure("FORBIDDEN");
   const note = text.trim();
   if (note === "") throw invalidField("note", "must not be empty");
-  if (!(await findRecord(db, owner, paymentId))) throw new Failure("NOT_FOUND");
+  if (!(await findOwnPayment(db, owner, paymentId))) throw new Failure("NOT_FOUND");
   await db.transaction(async (tx) => {
     await lockNotes(tx, paymentId);
     const notes = await listNotes(tx, owner, paymentId);

@@ -116,7 +116,7 @@ export function paymentsRpc(deps: PaymentsDeps): ServiceImpl<typeof PaymentsServ
       if (!refund) throw new Failure("NOT_FOUND");
       return create(GetRefundResponseSchema, { refund: toRefund(refund) });
     },
-    listRefunds: async (request) => await listRefunds(db, request),
+    listRefunds: (request) => listRefunds(db, request),
     ...noteMethods(deps),
     findProcessorAccount: async (request) => {
       await findProcessorAccounts(deps, request);

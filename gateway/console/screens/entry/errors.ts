@@ -103,7 +103,9 @@ async function sendErrorPage(
   reason: ErrorPage,
 ): Promise<FastifyReply> {
   const errorPage = errorPageForForm(reason, request);
-  const { visit, layout } = await admitLost(context, request, reply);
+  // A second lookup of the session would add to an outage or a flood.
+  const isLost = statuses[errorPage] === 403 || statuses[errorPage] === 404;
+  const { visit, layout } = isLost ? await admitLost(context, request, reply) : admitStranger(request, reply);
   const texts = textsOf(visit.language).entry;
   const page = cardPage(
     texts.errorTitle,
@@ -130,7 +132,11 @@ async function admitLost(context: ConsoleContext, request: FastifyRequest, reply
     const visit = admitMember(person, undefined, { merchantId, environment });
     return { visit, layout: (page) => merchantLayout(visit, page, context) };
   } catch {
-    const visit = admitAnybody(request, reply);
-    return { visit, layout: (page) => entryLayout(visit, page) };
+    return admitStranger(request, reply);
   }
+}
+
+function admitStranger(request: FastifyRequest, reply: FastifyReply): LostVisit {
+  const visit = admitAnybody(request, reply);
+  return { visit, layout: (page) => entryLayout(visit, page) };
 }

@@ -15,7 +15,6 @@ import { invitationMailsMax, invitationMailsMs, invitationMs } from "../../rules
 import { countInvitationMails, withdrawMails } from "../../store/mails.ts";
 import { findMerchant } from "../../store/merchants.ts";
 import { type Invitation, listInvitations, putInvitation } from "../../store/people/invitations.ts";
-import type { RefundOthers } from "../../store/people/memberships.ts";
 import { findMembership } from "../../store/people/memberships.ts";
 import { findPersonByEmail, findPersons, hasSignInMethod } from "../../store/people/persons.ts";
 import { openDoor } from "../sign-in/session.ts";
@@ -145,11 +144,11 @@ async function mailInvitation(
 }
 
 export function limitColumns(limit: RefundLimit | undefined) {
-  const others = Object.entries(limit?.others ?? {}).map(([currency, amount]) => [currency, Number(amount)]);
+  const others = Object.entries(limit?.others ?? {}).map(([currency, amount]) => [currency, Number(amount)] as const);
   return {
     refundAmount: limit?.amount ?? null,
     refundCurrency: limit?.currency ?? null,
-    refundOthers: Object.fromEntries(others) as RefundOthers,
+    refundOthers: Object.fromEntries(others),
   };
 }
 

@@ -26,17 +26,12 @@ interface Sum {
 
 export function renderFigures({ language }: MerchantVisit, { days, today }: GetOverviewResponse): Html {
   const texts = textsOf(language).home;
+  const all = [...Map.groupBy(days, ({ currency }) => currency)];
+  if (all.length === 0) return html`<div class="empty"><p>${texts.noMoney}</p></div>`;
   // A currency in which payments only failed would be a panel of zeros.
-  const moved = new Set(
-    days
-      .filter(({ capturedAmount, refundedAmount }) => capturedAmount + refundedAmount !== 0n)
-      .map(({ currency }) => currency),
-  );
-  const shownDays = moved.size === 0 ? days : days.filter(({ currency }) => moved.has(currency));
-  const ofCurrency = Map.groupBy(shownDays, ({ currency }) => currency);
-  if (ofCurrency.size === 0) return html`<div class="empty"><p>${texts.noMoney}</p></div>`;
+  const moved = all.filter(([, found]) => found.some((day) => day.capturedAmount + day.refundedAmount !== 0n));
   const weight = (found: readonly OverviewDay[]) => sumOf(found).payments + sumOf(found).paid + sumOf(found).unpaid;
-  const sorted = [...ofCurrency].sort(([, a], [, b]) => Number(weight(b) - weight(a)));
+  const sorted = (moved.length === 0 ? all : moved).sort(([, a], [, b]) => Number(weight(b) - weight(a)));
   const panels = sorted.map(([currency, found], i) => panel(language, today, currency, found, i === 0));
   return html`${panels}<p class="hint">${texts.daysHint}</p>`;
 }

@@ -158,12 +158,8 @@ function refundPage(
     button: texts.refundNow,
     link: back,
   });
-  const none =
-    left === 0n
-      ? texts.nothingLeft
-      : limit === 0n
-        ? fillText(texts.refundOtherCurrency, { currency })
-        : fillText(texts.limitReached, { limit: money(limit ?? 0n) });
+  const limited = limit === 0n ? texts.refundOtherCurrency : texts.limitReached;
+  const none = left === 0n ? texts.nothingLeft : fillText(limited, { currency, limit: money(limit ?? 0n) });
   // With an open outcome the form stays even if nothing is left: its key returns the result.
   const isShown = refundableBy(visit, payment) > 0n || refused?.keepsKey === true || problems.length > 0;
   return {

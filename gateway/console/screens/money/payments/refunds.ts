@@ -45,7 +45,7 @@ async function refundsPage({ peers }: ConsoleContext, visit: MerchantVisit): Pro
     peers.payments.listRefunds({
       ...{ merchantId, environment, limit: pageSize, afterId: query.get("after") ?? "" },
       ...(typed.status === needsAction ? { needsAction: true } : { status: typed.status }),
-      ...ownerOf(typed.q),
+      ...searchFilter(typed.q),
       ...(from && { from }),
       ...(to && { to }),
     });
@@ -65,7 +65,7 @@ ${problems.length > 0 ? "" : await loadSection(language, texts.title, load, (fou
 }
 
 /** Refunds of a payment by its id, of a customer by e-mail, else of an order by its number. */
-function ownerOf(q: string): { paymentId?: string; customerEmail?: string; orderReference?: string } {
+function searchFilter(q: string): { paymentId?: string; customerEmail?: string; orderReference?: string } {
   if (isId("payment", q)) return { paymentId: q };
   return q.includes("@") ? { customerEmail: q } : { orderReference: q.slice(0, referenceMax) };
 }
