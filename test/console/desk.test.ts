@@ -188,6 +188,7 @@ test("a failed refund is on Home and in the menu until it is made again", async 
   });
   const list = (await support.get(`${base}/refunds?status=needs_action`)).text;
   assert.ok(list.includes(paymentPath(payment)) && list.includes("1 refund<"));
+  assert.match(list, /Card expired or canceled/);
   await eventually("the menu counts it", async () => {
     return (await support.get(`${base}/disputes`)).text.includes('<span class="badge" aria-hidden="true">1</span>');
   });
