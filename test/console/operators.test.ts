@@ -237,8 +237,10 @@ inBrowser.alone("adds a fee schedule and a risk rule and explains their effect",
   await page.getByRole("button", { name: "Add fee schedule" }).click();
   await confirmIfPrompted(page);
   await page.getByText("Fee schedule added.").waitFor();
-  await page.goto(at(`/fees?merchant=${merchant()}&currency=EUR&connector=simulator&amount=100`));
-  await page.getByText("The fee would be €1.75.").waitFor();
+  await eventually("the schedule to be in effect", async () => {
+    await page.goto(at(`/fees?merchant=${merchant()}&currency=EUR&connector=simulator&amount=100`));
+    return await page.getByText("The fee would be €1.75.").isVisible();
+  });
 
   await page.goto(at(`/risk?merchant=${merchant()}`));
   await open(page, "Add rule");

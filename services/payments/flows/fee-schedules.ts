@@ -12,8 +12,8 @@ export interface FeeDeps {
 }
 
 /**
- * @param fee `effectiveFrom` undefined: immediately. @throws Failure INVALID_BODY (in the past, or another one begins
- * then).
+ * @param fee `effectiveFrom` undefined: in 2 seconds. @throws Failure INVALID_BODY (earlier than that, or another one
+ * begins then).
  */
 export async function setSchedule(
   { db, outbox }: FeeDeps,
@@ -22,7 +22,7 @@ export async function setSchedule(
   try {
     const stored = await db.transaction(async (tx) => {
       const inserted = await insertSchedule(tx, fee);
-      if (!inserted) throw invalidField("schedule.key.effective_from", "must not be in the past");
+      if (!inserted) throw invalidField("schedule.key.effective_from", "must be at least 2 seconds from now");
       const terms = { basis_points: String(inserted.basisPoints), fixed_amount: String(inserted.fixedAmount) };
       await outbox.append(tx, [announcement("fee_schedule.set", inserted, fee.operator, terms)]);
       return inserted;
@@ -36,7 +36,7 @@ export async function setSchedule(
   }
 }
 
-/** @throws Failure NOT_FOUND, INVALID_BODY (it has begun). */
+/** @throws Failure NOT_FOUND, INVALID_BODY (it has begun, or does within 2 seconds). */
 export async function removeSchedule({ db, outbox }: FeeDeps, key: FeeKey, operator: string): Promise<void> {
   await db.transaction(async (tx) => {
     const outcome = await deleteSchedule(tx, key);

@@ -20,6 +20,12 @@ const feeColumns = new Columns({
 export type StoredFee = RowOf<typeof feeColumns>;
 export type FeeKey = Pick<StoredFee, "merchantId" | "currency" | "connector" | "effectiveFrom">;
 
+/**
+ * A change takes effect this much later, so that whatever books after its beginning sees it: now() is the start of a
+ * transaction, and the change is visible only from its commit on. The auditor computes fees by all that was committed.
+ */
+const notice = "interval '2 seconds'";
+
 /** The most specific schedule first, then the latest. */
 export const scheduleOrder = `f.merchant_id = '*', f.currency = '*', f.connector = '*', f.effective_from desc`;
 
@@ -63,8 +69,8 @@ export async function listSchedules(
 }
 
 /**
- * @param fee `effectiveFrom` undefined: the next millisecond, the finest time that a caller can name
- * @returns undefined: it would begin in the past
+ * @param fee `effectiveFrom` undefined: in 2 seconds, the earliest
+ * @returns undefined: it would begin earlier
  */
 export async function insertSchedule(
   sql: Sql,
@@ -73,8 +79,8 @@ export async function insertSchedule(
   const [row] = await sql.rows<object>(
     `insert into fee_schedules (merchant_id, currency, connector, effective_from, basis_points, fixed_amount, operator, note)
      select $1, $2, $3, begins, $5, $6, $7, $8
-     from coalesce($4::timestamptz, date_trunc('milliseconds', now()) + interval '1 millisecond') as begins
-     where begins >= now() returning *`,
+     from (select date_trunc('milliseconds', now()) + ${notice} as earliest), coalesce($4::timestamptz, earliest) as begins
+     where begins >= earliest returning *`,
     [
       fee.merchantId,
       fee.currency,
@@ -89,11 +95,11 @@ export async function insertSchedule(
   return row && feeColumns.read(row);
 }
 
-/** Deletes a schedule that has not begun. */
+/** Deletes a schedule that does not begin within 2 seconds. */
 export async function deleteSchedule(sql: Sql, key: FeeKey): Promise<"removed" | "begun" | "unknown"> {
   const [row] = await sql.rows<{ begun: boolean }>(
     `with found as (
-       select *, effective_from <= now() as begun from fee_schedules
+       select *, effective_from < now() + ${notice} as begun from fee_schedules
        where merchant_id = $1 and currency = $2 and connector = $3 and effective_from = $4),
      gone as (
        delete from fee_schedules f using found where not found.begun and f.merchant_id = found.merchant_id

@@ -15,6 +15,7 @@ import { checkJournal, checkNextStretch } from "../../../services/payments/jobs/
 import { paymentsMetrics } from "../../../services/payments/metrics.ts";
 import { findSchedule, insertSchedule } from "../../../services/payments/store/fee-schedules.ts";
 import { openDatabase } from "../../harness/database.ts";
+import { eventually } from "../../harness/eventually.ts";
 import { merchantMoney } from "../../harness/payments/merchant-money.ts";
 import { startMoneyServices } from "../../harness/payments/money-services.ts";
 import { fixture, suite } from "../../harness/suite.ts";
@@ -93,7 +94,7 @@ async function read(id: string): Promise<readonly [status: string, fee: number, 
 
 test("flows and auditor find the fee schedule that is in effect by hand", async () => {
   const { merchantId } = services;
-  // The schedule for all merchants is 2.9 % + 30 since 2000; these begin now.
+  // The schedule for all merchants is 2.9 % + 30 since 2000; these begin in two seconds.
   const rates: [merchant: string, currency: string, connector: string, basisPoints: number, fixed: bigint][] = [
     ["*", "USD", "*", 900, 9n], // replaced by the later one with the same key
     ["*", "*", "adyen", 100, 1n],
@@ -121,14 +122,16 @@ test("flows and auditor find the fee schedule that is in effect by hand", async 
   for (const [of, currency, connector, basisPoints, fixed] of worked) {
     const what = `${of} ${currency} ${connector}`;
     assert.deepEqual(
-      await auditedRate({ of, currency, connector, at: "now() + interval '1 second'" }),
+      await auditedRate({ of, currency, connector, at: "now() + interval '3 seconds'" }),
       [basisPoints, fixed],
       what,
     );
     assert.deepEqual(await auditedRate({ of, currency, connector, at: "now() - interval '1 day'" }), [290, 30], what);
-    const found = await findSchedule(db, { merchantId: of, currency, connector }, new Date(Date.now() + 1_000));
+    const found = await findSchedule(db, { merchantId: of, currency, connector }, new Date(Date.now() + 3_000));
     assert.deepEqual([found?.basisPoints, Number(found?.fixedAmount)], [basisPoints, fixed], what);
   }
+  const begun = "select max(effective_from) <= now() as yes from fee_schedules";
+  await eventually("the schedules to begin", async () => (await db.rows<{ yes: boolean }>(begun))[0]?.yes);
   const id = await money.paid({ amount: 1_100n, currency: "CHF" }); // 16.5, rounded 17, and 8
   assert.deepEqual(await read(id), ["succeeded", 25, 0, 1_075]);
   assert.equal(await differences(), "");

@@ -46,7 +46,7 @@ export type FeeScheduleKey = Message<"payments.v1.FeeScheduleKey"> & {
   connector: string;
 
   /**
-   * When it begins. In SetFeeSchedule: absent means now.
+   * When it begins. In SetFeeSchedule: 2 seconds from now or later; absent: in 2 seconds.
    *
    * @generated from field: google.protobuf.Timestamp effective_from = 4;
    */
@@ -363,7 +363,7 @@ export const FeeService: GenService<{
     output: typeof SetFeeScheduleResponseSchema;
   },
   /**
-   * Removes a schedule that has not begun. Fails with NOT_FOUND, INVALID_BODY (it has begun).
+   * Removes a schedule that has not begun. Fails with NOT_FOUND, INVALID_BODY (it has begun, or begins within 2 seconds).
    *
    * @generated from rpc payments.v1.FeeService.RemoveFeeSchedule
    */
