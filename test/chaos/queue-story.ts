@@ -1,6 +1,7 @@
 // Operators resolve suspense items and parked operations, several at once by any offered action, while other stories
 // continue. Repeated and conflicting actions take effect once.
 import { OperatorService, Resolution, type Suspense, SuspenseAction } from "#proto/payments/v1/operator_pb.ts";
+import { eventually } from "../harness/eventually.ts";
 import type { WalkFault } from "./fault-table.ts";
 import { tryOnce } from "./persistent-client.ts";
 import type { Story } from "./story.ts";
@@ -40,8 +41,12 @@ export const queueFaults = {
     const resolve = () => tryOnce(() => service.resolveOperation({ ...input, connectorRef: connectorRef ?? "" }));
     const acts = connectorRef === undefined ? [retry, retry] : [resolve, retry, resolve];
     await Promise.all(acts.slice(random.int(0, 1)).map((act) => act()));
-    // An operation that is still parked goes on.
-    await retry();
+    const isParked = "select id from operations where id = $1 and state = 'parked'";
+    const goesOn = async () => {
+      await retry();
+      return (await run.rig.books.payments.rows(isParked, [operationId])).length === 0;
+    };
+    await eventually("the parked operation to go on", goesOn, { limitMs: 120_000, everyMs: 300 });
     return true;
   },
 } satisfies Partial<Record<WalkFault, Driver>>;
