@@ -120,5 +120,5 @@ export async function errorLines(dir: string): Promise<string[]> {
         .map((line) => `${name}: ${line.slice(0, 500)}`),
     ),
   );
-  return lines.flat().slice(0, 10);
+  return lines.flat();
 }

@@ -2,7 +2,8 @@
 // with buyers and a merchant at work on one database and one broker: the new schema under the old code, both releases,
 // the new one alone, both again, the old one alone. No request may fail, every webhook arrives, and both releases'
 // books agree.
-import { rm } from "node:fs/promises";
+import { readFile, rm } from "node:fs/promises";
+import { join } from "node:path";
 import { Agent, setGlobalDispatcher } from "undici";
 import { printHelpIfRequested, refuseExtraArguments } from "../../deploy/local/options.ts";
 import { merchantApi } from "../harness/api.ts";
@@ -25,7 +26,8 @@ setGlobalDispatcher(new Agent({ keepAliveTimeout: 1_000, keepAliveMaxTimeout: 1_
 
 const usage = `npm run prove -- release-compat [tag or commit of the release before]
 
-Migrates under the earlier release, runs both side by side and goes back, with a shop at work; default: the newest tag.`;
+Migrates under the earlier release, runs both side by side and goes back, with a shop at work; default: the newest tag.
+Release 0.1.0 stops for the migration, as docs/production.md asks; the shop opens then.`;
 printHelpIfRequested(usage);
 const [revision, ...more] = process.argv.slice(2);
 refuseExtraArguments(revision?.startsWith("-") ? [revision] : more, usage);
@@ -54,10 +56,15 @@ async function rehearse(old: Release): Promise<void> {
     const shop: Shop = { url: cluster.url, merchant: merchantApi(cluster.url, cluster.apiKey) };
     const hook = await shop.merchant.post("/v1/merchants/me/webhooks", { url: receiver.url, event_types: wanted });
     const signingSecret = hook.expect(201).text("signing_secret");
+    const stops = await stopsToMigrate(old);
+    if (stops) {
+      await cluster.migrate(thisRelease);
+      for (const service of services) await cluster.roll(service);
+    }
     const shopping = goShopping(shop, shoppers);
     const visited: RevisitedPurchase[] = [];
     const left: Order[] = [];
-    for (const [name, change] of steps(cluster, old)) {
+    for (const [name, change] of steps(cluster, old).slice(stops ? 1 : 0)) {
       step = name;
       await change();
       // Each step completes and reads objects of the previous one; later steps do so for its own.
@@ -73,20 +80,30 @@ async function rehearse(old: Release): Promise<void> {
     }
     await shopping.end();
     const rehearsal = { cluster, old, shop, shopping, visited, receiver, signingSecret };
-    const problems = [...(await missingCalls(cluster, old)), ...(await checkAfterwards(rehearsal))];
-    for (const problem of problems) console.log(`PROBLEM ${problem}`);
+    // 0.1.0 resets consumers that this release has tuned, and says so.
+    const expected = (problem: string) => stops && problem.includes("consumer configuration differed: repaired");
+    const problems = [...(await missingCalls(cluster, old)), ...(await checkAfterwards(rehearsal))].filter(
+      (problem) => !expected(problem),
+    );
+    for (const problem of problems.slice(0, 10)) console.log(`PROBLEM ${problem}`);
     const seconds = ((performance.now() - began) / 1_000).toFixed(0);
     console.log(`${shopping.bought.length} purchases of 8 requests each in ${seconds} s: ${problems.length} problems`);
     if (problems.length > 0) process.exitCode = 1;
   } catch (error) {
     console.log(`FAILED at: ${step}`);
-    for (const line of await errorLines(cluster.dir)) console.log(`  ${line}`);
+    for (const line of (await errorLines(cluster.dir)).slice(0, 10)) console.log(`  ${line}`);
     throw error;
   } finally {
     await receiver.close();
     await cluster.stop();
     await (await sharedInfra()).stop();
   }
+}
+
+/** Connections of 0.1.0 keep plans of the tables before the migration, and fail after it. */
+async function stopsToMigrate({ root }: Release): Promise<boolean> {
+  const { version } = JSON.parse(await readFile(join(root, "package.json"), "utf8"));
+  return version === "0.1.0";
 }
 
 /** An update and its rollback: each step with its change. */

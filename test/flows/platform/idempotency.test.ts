@@ -53,6 +53,18 @@ test("one request at a time works under a key, and another takes over only after
   assert.equal((await work(request, "pay_3")).objectId, "pay_1", "with the first object");
 });
 
+test("a key of 0.1.0, which names no operation, is found by the operation that made its object", async () => {
+  const objects = { create_session: "cs_1", create_payment: "pay_1", refund_payment: "re_1" };
+  for (const [operation, objectId] of Object.entries(objects)) {
+    const { merchantId, environment, key, fingerprint } = scope();
+    await db.rows(
+      `insert into idempotency_keys (merchant_id, environment, key, fingerprint, object_id) values ($1, $2, $3, $4, $5)`,
+      [merchantId, environment, key, fingerprint, objectId],
+    );
+    assert.equal((await work(scope({ operation, key }), "other")).objectId, objectId, operation);
+  }
+});
+
 test("a restored key gets its object and answer, and keeps an answer that it has", async () => {
   const request = scope();
   await work(request, "pay_1");
