@@ -33,7 +33,7 @@ export const describedTags = [
   {
     name: "Webhooks",
     description:
-      "Endpoints for events of payments, refunds and sessions, their deliveries, and the list of events. Fulfil orders on a verified webhook, not on the browser's return.",
+      "Endpoints for events of payments, refunds, disputes and sessions, their deliveries, and the list of events. Fulfil orders on a verified webhook, not on the browser's return.",
   },
   { name: "Merchant", description: "The merchant's profile and checkout branding." },
   { name: "Connectors", description: "The merchant's accounts at card processors." },
@@ -56,6 +56,7 @@ interface DescribedEvent {
 const fields = {
   session_id: { type: "string", description: "The session.", examples: ["cs_01jd3v9q6k8m2n4p6r8t0v2x4z"] },
   refund_id: { type: "string", description: "The refund.", examples: ["re_01jd3v9q6k8m2n4p6r8t0v2x4z"] },
+  dispute_id: { type: "string", description: "The dispute.", examples: ["dp_01jd3v9q6k8m2n4p6r8t0v2x4z"] },
   payment_id: {
     type: "string",
     description: "The payment. Read it for amounts.",
@@ -92,6 +93,28 @@ export const describedEvents: readonly DescribedEvent[] = [
   event("payment.failed", "The processor reports that the charge failed.", ["payment_id"], "failed"),
   event("payment.refunded", "A refund was created or settled.", ["payment_id"], "partially_refunded", "refunded"),
   event("payment.disputed", "The processor opened a dispute or chargeback.", ["payment_id"], "disputed"),
+  event(
+    "dispute.created",
+    "The processor opened a dispute, or an inquiry that holds no money yet. Respond before `evidence_due_at`.",
+    ["dispute_id", "payment_id"],
+    "needs_response",
+    "warning_needs_response",
+  ),
+  event(
+    "dispute.updated",
+    "A dispute is under review, or an inquiry became a dispute. It is not decided yet.",
+    ["dispute_id", "payment_id"],
+    "under_review",
+    "needs_response",
+  ),
+  event(
+    "dispute.won",
+    "A dispute was decided for you: its amount is yours again.",
+    ["dispute_id", "payment_id"],
+    "won",
+  ),
+  event("dispute.lost", "A dispute was decided for the buyer, or accepted.", ["dispute_id", "payment_id"], "lost"),
+  event("dispute.closed", "An inquiry ended without a dispute.", ["dispute_id", "payment_id"], "warning_closed"),
   event(
     "authorization.captured",
     "All or part of an authorization was captured, for a payment with `capture_method` `manual`.",

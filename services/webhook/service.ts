@@ -90,6 +90,7 @@ async function build(
     ],
     consumers: [
       consume(durableConsumers.fanOut, payments.client(PaymentsService)),
+      consume(durableConsumers.fanOutDisputes, payments.client(PaymentsService)),
       consume(durableConsumers.fanOutCompletions, sessions),
       consume(durableConsumers.fanOutExpiries, sessions),
       consume(durableConsumers.fanOutCancellations, sessions),

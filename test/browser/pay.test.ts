@@ -20,6 +20,7 @@ const passed = (then: (page: Page) => Promise<void>) => async (page: Page) => {
 const endings: Readonly<Record<string, (page: Page) => Promise<void>>> = {
   "4242424242424242": paid,
   "4000000000000259": paid,
+  "4000000000001976": paid,
   "4000000000005126": paid,
   [slowCard]: paid,
   "4000000000006108": paid,

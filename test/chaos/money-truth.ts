@@ -151,7 +151,10 @@ export type ListCounts = ReadonlyMap<number, ReadonlyMap<string, number>>;
 /** Counts by payment, of each `type status`. */
 export type EventCounts = ReadonlyMap<string, ReadonlyMap<string, number>>;
 
-/** Announcements of one payment: by `type status`, and by `type id` of the refund or dispute. */
+/**
+ * Announcements of one payment: by `type status`, and by `type id` of the refund or dispute; those of a dispute's own
+ * status by `dispute status id`.
+ */
 export interface AnnouncementCounts {
   readonly byStatus: ReadonlyMap<string, number>;
   readonly byObject: ReadonlyMap<string, number>;
@@ -182,12 +185,18 @@ export async function announcementsByPayment({
     .map(({ type, ...event }) => ({ ...event, type: publicNames[type] ?? type }))
     .filter((event) => deliveredTypes.has(event.type) && event.merchantId === merchantId);
   const statusOf = ({ type, status, attributes }: (typeof events)[number]) =>
-    type.startsWith("refund.") ? attributes.refund_status : status;
+    type.startsWith("refund.")
+      ? attributes.refund_status
+      : type.startsWith("dispute.")
+        ? attributes.dispute_status
+        : status;
+  const nameOf = (event: (typeof events)[number]) =>
+    event.type.startsWith("dispute.") ? `dispute ${statusOf(event)}` : event.type;
   const byStatus = counted(events.map((e) => [paymentOf(e.objectId), `${e.type} ${statusOf(e)}`]));
   const byObject = counted(
     events.map((e) => [
       paymentOf(e.objectId),
-      `${e.type} ${e.attributes.refund_id ?? e.attributes.dispute_id ?? e.objectId}`,
+      `${nameOf(e)} ${e.attributes.refund_id ?? e.attributes.dispute_id ?? e.objectId}`,
     ]),
   );
   return new Map(

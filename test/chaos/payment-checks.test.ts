@@ -262,6 +262,40 @@ test("events agree with the books: one for each path, refund and dispute, with a
   assert.equal(events(once, {}, byOperator).includes("announced nothing"), false, "an operator accepted it");
 });
 
+test("each status of a dispute is announced once, by the event of that status", () => {
+  const disputed = { ...ours, disputes: [{ id: "dp_1", ref: "dsp_1", amount: 200, status: "lost" }] };
+  const all = ["payment.disputed disputed", "dispute.created needs_response", "dispute.lost lost"];
+  const objects = ["payment.disputed dp_1", "dispute needs_response dp_1", "dispute lost dp_1"];
+  const ofRefund = ["payment.refunded re_1", "refund.succeeded re_1"];
+  const events = (statuses: string[], about: string[], dispute = {}) => {
+    const base = ["payment.succeeded succeeded", "payment.succeeded succeeded", "payment.refunded partially_refunded"];
+    const more = ["refund.succeeded succeeded", "checkout_session.completed completed"];
+    const byStatus = countOf([...base, ...more, ...statuses]);
+    const of = { ...disputed, disputes: disputed.disputes.map((one) => ({ ...one, ...dispute })) };
+    const theirs = { ...intent, disputes: [{ id: "dsp_1", amount: 200, status: of.disputes[0]?.status ?? "" }] };
+    return eventDifferences(
+      of,
+      theirs,
+      announcementsOf(byStatus, countOf([...ofRefund, ...about])),
+      new Map(Object.entries(byStatus)),
+    ).join("; ");
+  };
+  assert.equal(events(all, objects), "");
+  assert.match(events(all.slice(0, 2), objects.slice(0, 2)), /no webhook announced that dispute dp_1 is lost/);
+  assert.match(events([...all, "dispute.lost lost"], [...objects, "dispute lost dp_1"]), /won 0 times, lost 2/);
+  const updated = ["dispute.updated needs_response", "dispute needs_response dp_1"] as const;
+  assert.match(events([...all, updated[0]], [...objects, updated[1]]), /is needs_response was announced 2 times/);
+  assert.match(events([...all.slice(0, 2), "dispute.closed lost"], objects), /dispute.closed has status lost/);
+  const overturned = [...all, "dispute.won won"];
+  assert.equal(events(overturned, [...objects, "dispute won dp_1"], { status: "won" }), "", "the scheme overturned it");
+});
+
+function countOf(names: readonly string[]): Record<string, number> {
+  const counts: Record<string, number> = {};
+  for (const name of names) counts[name] = (counts[name] ?? 0) + 1;
+  return counts;
+}
+
 test("the end of an authorization is announced once with the processor's reason, and each capture that takes money", () => {
   const held = { ...ours, captureMethod: "manual", refunds: [], refunded: 0, session: "", refundOperations: 0 };
   const events = (change: Partial<OurPayment>, statuses: Record<string, number>, of: Partial<TheirIntent> = {}) => {

@@ -80,6 +80,11 @@ const eventStatuses: Readonly<Record<string, readonly string[]>> = {
   "authorization.expired": ["canceled"],
   "refund.succeeded": ["succeeded"],
   "refund.failed": ["failed", "canceled"],
+  "dispute.created": ["needs_response", "under_review", "warning_needs_response", "warning_under_review"],
+  "dispute.updated": ["needs_response", "under_review", "warning_under_review"],
+  "dispute.won": ["won"],
+  "dispute.lost": ["lost"],
+  "dispute.closed": ["warning_closed"],
   "checkout_session.completed": ["completed"],
   "checkout_session.expired": ["expired"],
   "checkout_session.canceled": ["canceled"],
@@ -87,7 +92,7 @@ const eventStatuses: Readonly<Record<string, readonly string[]>> = {
 
 /**
  * docs/contract.md §9: succeeded once per path, failed once per declined attempt, refunded per refund, disputed once
- * per dispute, and how each refund and each session ended.
+ * per dispute, each status of a dispute, and how each refund and each session ended.
  */
 export function eventDifferences(
   ours: OurPayment,
@@ -113,6 +118,7 @@ export function eventDifferences(
     ...refundEnds(ours, announcements),
     ...sessionEnds(ours, count),
     ...disputeEvents(ours, intent, announcements, count("payment.disputed")),
+    ...disputeStatuses(ours, announcements, count("dispute.created")),
   ];
 }
 
@@ -225,3 +231,25 @@ function disputeEvents(
   }
   return found;
 }
+
+/** A dispute goes through its statuses once; only a decision may be overturned, and overturned again. */
+function disputeStatuses({ disputes }: OurPayment, { byObject }: AnnouncementCounts, created: number): string[] {
+  const found: string[] = [];
+  if (created > disputes.length) found.push(`dispute.created was announced ${created} times`);
+  for (const { id, status } of disputes) {
+    const times = (of: string) => byObject.get(`dispute ${of} ${id}`) ?? 0;
+    if (times(status) === 0) found.push(`no webhook announced that dispute ${id} is ${status}`);
+    const twice = passedStatuses.filter((one) => times(one) > 1);
+    for (const one of twice) found.push(`that dispute ${id} is ${one} was announced ${times(one)} times`);
+    const ahead = status === "lost" ? times("lost") - times("won") : times("won") - times("lost");
+    const most = status === "won" || status === "lost" ? 1 : 0;
+    if (ahead < 0 || ahead > most)
+      found.push(`dispute ${id} was announced won ${times("won")} times, lost ${times("lost")}`);
+  }
+  return found;
+}
+
+const passedStatuses = [
+  ...["warning_needs_response", "warning_under_review", "warning_closed"],
+  ...["needs_response", "under_review"],
+];

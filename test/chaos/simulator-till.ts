@@ -16,6 +16,7 @@ export const cardWeights = [
   [cards.declinedAfterChallenge, 4],
   [cards.asynchronous, 8],
   [cards.disputedLater, 4],
+  [cards.inquiredLater, 1],
   [cards.refundFailsLater, 6],
   ["4100000000000019", 2],
   ["4000000000006009", 1],

@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { membersOf } from "#platform/values/unchecked.ts";
 import { Environment } from "#proto/merchant/v1/merchant_pb.ts";
-import { makePurchase } from "../console/purchases.ts";
+import { disputedPurchase, makePurchase } from "../console/purchases.ts";
 import { eventually } from "../harness/eventually.ts";
 import { freshMerchant } from "../harness/merchant.ts";
 import { cards } from "../harness/pay.ts";
@@ -104,6 +104,46 @@ test("docs/contract.md §9: the ends of a refund and of a session are delivered 
   const elsewhere = receiver.received.filter(({ path }) => path === "/payments").map(({ body }) => body.toString());
   assert.ok(elsewhere.every((body) => JSON.parse(body).type === "payment.succeeded"));
 });
+
+test("docs/contract.md §9: each change of a dispute is delivered once, to subscribers only", async () => {
+  const subscribe = async (path: string, ...event_types: string[]) =>
+    await api.call("createWebhookEndpoint", 201, { body: { url: `${receiver.url}/${path}`, event_types } });
+  await subscribe("disputes", "dispute.created", "dispute.updated", "dispute.won", "dispute.lost");
+  await subscribe("lost", "dispute.lost");
+  const about = async ({ dispute, payment }: { dispute: string; payment: string }, statuses: readonly string[]) => {
+    const bodies = statuses.map((status) => ({
+      type: `dispute.${disputeEvents[status] ?? status}`,
+      ...{ dispute_id: dispute, payment_id: payment, status },
+    }));
+    const texts = bodies.map((body) => JSON.stringify(body)).sort();
+    const came = () =>
+      receiver.received.filter(({ path, body }) => path === "/disputes" && `${body}`.includes(dispute));
+    await eventually(`${statuses} to be delivered`, () => came().length >= texts.length, { limitMs: 8_000 });
+    assert.deepEqual(
+      came()
+        .map(({ body }) => `${body}`)
+        .sort(),
+      texts,
+    );
+    const listed = (await list({ payment_id: payment })).map(({ payload }) => JSON.stringify(payload));
+    assert.deepEqual(listed.filter((text) => text.includes('"dispute.')).sort(), texts);
+  };
+  const won = await disputedPurchase(running, merchant);
+  const lost = await disputedPurchase(running, merchant);
+  const body = { uncategorized_text: "winning_evidence" };
+  await api.call("submitDisputeEvidence", 200, { path: { id: won.dispute }, body });
+  await api.call("acceptDispute", 200, { path: { id: lost.dispute } });
+  await api.call("acceptDispute", 200, { path: { id: lost.dispute } });
+  await about(won, ["needs_response", "under_review", "won"]);
+  await about(lost, ["needs_response", "lost"]);
+  const elsewhere = receiver.received.filter(({ path }) => path === "/lost").map(({ body }) => JSON.parse(`${body}`));
+  assert.deepEqual(
+    elsewhere.map(({ dispute_id }) => dispute_id),
+    [lost.dispute],
+  );
+});
+
+const disputeEvents: Readonly<Record<string, string>> = { needs_response: "created", under_review: "updated" };
 
 test("every described code of these operations was seen", () => api.sawEverything([], "listEvents"));
 

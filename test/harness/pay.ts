@@ -19,6 +19,7 @@ export const cards = {
   declinedAfterChallenge: "4000008400001629",
   asynchronous: "4000000000006108",
   disputedLater: "4000000000000259",
+  inquiredLater: "4000000000001976",
   lapses: "4000000000006405",
   refundFailsLater: "4000000000005126",
 } as const;

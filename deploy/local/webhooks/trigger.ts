@@ -9,6 +9,7 @@ const cards = {
   succeeds: "4242424242424242",
   declined: "4000000000000002",
   disputed: "4000000000000259",
+  inquired: "4000000000001976",
   refundFails: "4000000000005126",
   lapses: "4000000000006405",
 } as const;
@@ -25,6 +26,11 @@ const triggers: Readonly<Record<string, (stack: StackClient) => Promise<string>>
   "payment.failed": (stack) => paid(stack, cards.declined, "failed"),
   "payment.disputed": (stack) => paid(stack, cards.disputed, "disputed"),
   "payment.refunded": async (stack) => (await refunded(stack, cards.succeeds, "refunded")).payment,
+  "dispute.created": (stack) => disputed(stack, cards.disputed, "needs_response"),
+  "dispute.updated": (stack) => disputed(stack, cards.disputed, "under_review", "The goods were delivered."),
+  "dispute.won": (stack) => disputed(stack, cards.disputed, "won", "winning_evidence"),
+  "dispute.lost": (stack) => disputed(stack, cards.disputed, "lost", "losing_evidence"),
+  "dispute.closed": (stack) => disputed(stack, cards.inquired, "warning_closed", "winning_evidence"),
   async "authorization.captured"(stack) {
     const paymentId = await authorized(stack, cards.succeeds);
     await stack.call("POST", `/v1/payments/${paymentId}/capture`, { amount: amount - 50 });
@@ -121,15 +127,31 @@ async function refunded(stack: StackClient, card: string, status: string) {
   return { refund, payment: await reached(stack, "payments", paymentId, status) };
 }
 
+/** Pays with the card, waits for the dispute, and answers it with the text if there is one. */
+async function disputed(stack: StackClient, card: string, status: string, evidence?: string): Promise<string> {
+  const { paymentId } = await attempted(stack, card);
+  const path = `/v1/disputes?payment_id=${paymentId}`;
+  const [dispute] = await until(`${paymentId} is not disputed`, async () => listOf(await stack.call("GET", path)));
+  const id = String(dispute?.id);
+  if (evidence) await stack.call("POST", `/v1/disputes/${id}/evidence`, { uncategorized_text: evidence });
+  return await reached(stack, "disputes", id, status);
+}
+
 /** Waits until the object has the status. */
 async function reached(stack: StackClient, list: string, id: string, status: string): Promise<string> {
-  let last = "";
+  const isReached = async () => (await stack.call("GET", `/v1/${list}/${id}`)).status === status;
+  await until(`${id} is not ${status}`, async () => ((await isReached()) ? [id] : []));
+  return `${id} is ${status}`;
+}
+
+/** Waits until there is something. @param problem the message if there is not */
+async function until<T>(problem: string, find: () => Promise<T[]>): Promise<T[]> {
   for (const end = performance.now() + limitMs; performance.now() < end; ) {
-    last = String((await stack.call("GET", `/v1/${list}/${id}`)).status);
-    if (last === status) return `${id} is ${status}`;
+    const found = await find();
+    if (found.length > 0) return found;
     await new Promise((resolve) => setTimeout(resolve, everyMs));
   }
-  throw new StartError(`${id} is ${last} after ${limitMs / 1_000} s, not ${status}`);
+  throw new StartError(`${problem} after ${limitMs / 1_000} s`);
 }
 
 const usage = `npm run trigger -- <type>

@@ -33,9 +33,11 @@ export async function auditAnnouncements(
   }
 }
 
-/** The names of an event in `due`. */
+/** The names of an event in `due`. A dispute that is open was announced as created or as updated, in its status. */
 function namesOf({ type, attributes }: Pick<Event, "type" | "attributes">): string[] {
   const about = attributes.refund_id ?? attributes.dispute_id;
+  const isOpenDispute = type === "dispute.created" || type === "dispute.updated";
+  if (isOpenDispute) return [`dispute.created|updated ${attributes.dispute_status} ${about}`];
   return about === undefined ? [type] : [`${type} ${about}`];
 }
 
@@ -66,6 +68,9 @@ const dueText = `
       where ${released}
     union select 'payment.failed' from journal j where j.payment_id = p.id and j.kind = 'capture_returned'
     union select 'payment.disputed ' || j.cause from journal j where j.payment_id = p.id and j.kind = 'dispute_held'
+    union select case d.status when 'won' then 'dispute.won ' when 'lost' then 'dispute.lost '
+        when 'warning_closed' then 'dispute.closed ' else 'dispute.created|updated ' || d.status || ' ' end || d.id
+      from disputes d where d.payment_id = p.id
     union select 'payment.refunded ' || j.cause from journal j where j.payment_id = p.id and j.kind = 'refund_paid'
     union select 'payment.refunded ' || r.id from refunds r where r.payment_id = p.id and r.acknowledged
       and r.status in ('pending', 'succeeded') and not r.unasked

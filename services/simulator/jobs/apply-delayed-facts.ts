@@ -8,6 +8,7 @@ import { decideDispute, openDispute } from "../rules/dispute.ts";
 import type { Change, Intent, Refusal } from "../rules/intent.ts";
 import { lapseAuthorization, settleAttempt } from "../rules/pay-intent.ts";
 import { moveRefund } from "../rules/refund.ts";
+import { testCardNamed } from "../rules/test-card.ts";
 import { type DueFact, dropFact, findDueFacts } from "../store/delayed-facts.ts";
 import { repeatWork } from "./repeating.ts";
 
@@ -39,7 +40,7 @@ function decideFact(processor: Processor, intent: Intent, fact: DueFact): Change
         id: newId("dsp"),
         amount: null,
         reason: "fraudulent",
-        status: "needs_response",
+        status: openingStatus(intent, fact.object_id),
         now,
       });
     case "decide_dispute":
@@ -51,6 +52,12 @@ function decideFact(processor: Processor, intent: Intent, fact: DueFact): Change
     case "lapse_authorization":
       return lapseAuthorization(intent, now);
   }
+}
+
+function openingStatus({ attempts }: Intent, attemptId: string) {
+  const { outcome } = testCardNamed(attempts.find(({ id }) => id === attemptId)?.behaviour ?? "");
+  const isInquiry = outcome.kind === "succeeds" && outcome.later === "inquiry";
+  return isInquiry ? "warning_needs_response" : "needs_response";
 }
 
 const pollMs = 1_000; // for facts without a timer, after a restart

@@ -185,7 +185,7 @@ function approved(intent: Intent, attempt: Attempt, approval: Approval): Change 
 function captured(intent: Intent, captured_amount: number, now: Timestamp): Change {
   const paidBy = intent.attempts.find((attempt) => attempt.status === "succeeded");
   const { outcome } = testCardNamed(paidBy?.behaviour ?? "");
-  const isDisputed = outcome.kind === "succeeds" && outcome.later === "dispute";
+  const isDisputed = outcome.kind === "succeeds" && ["dispute", "inquiry"].includes(outcome.later ?? "");
   return {
     intent: { ...intent, status: "succeeded", captured_amount, paid_at: now, capture_before: null },
     events: ["intent.succeeded"],

@@ -4,7 +4,7 @@
 export type Outcome =
   | {
       readonly kind: "succeeds";
-      readonly later?: "dispute" | "refund_fails" | "lapse";
+      readonly later?: "dispute" | "inquiry" | "refund_fails" | "lapse";
       readonly isLost?: true;
       readonly answerMs?: number;
     }
@@ -54,6 +54,7 @@ export const testCards: readonly TestCard[] = [
     passed: "declined",
   }),
   card("disputed", "4000000000000259", "Succeeds, then disputed", { kind: "succeeds", later: "dispute" }),
+  card("inquired", "4000000000001976", "Succeeds, then an inquiry", { kind: "succeeds", later: "inquiry" }),
   card("refund_fails", "4000000000005126", "Succeeds, its refund fails", { kind: "succeeds", later: "refund_fails" }),
   declined("highest_risk", "4100000000000019", "Highest risk, blocked", "blocked_high_risk", "Your card was declined."),
   card("slow", "4000000000006009", "Slow (6 s)", { kind: "succeeds", answerMs: slowMs }),

@@ -8,7 +8,7 @@ export interface EventType {
   readonly announcedAs?: string;
 }
 
-/** By category, then code. A code of payments or disputes without `announcedAs` is reserved: it is never sent. */
+/** By category, then code. A payment's code without `announcedAs` is reserved: it is never sent. */
 export const eventTypes: readonly EventType[] = [
   type("authorization", "authorization.canceled", "Authorization canceled", "payment.authorization_canceled"),
   type("authorization", "authorization.captured", "Authorization captured", "payment.captured"),
@@ -16,11 +16,11 @@ export const eventTypes: readonly EventType[] = [
   type("checkout", "checkout_session.canceled", "Checkout session canceled", "session.canceled"),
   type("checkout", "checkout_session.completed", "Checkout session completed", "session.completed"),
   type("checkout", "checkout_session.expired", "Checkout session expired", "session.expired"),
-  type("dispute", "dispute.closed", "Dispute closed"),
-  type("dispute", "dispute.created", "Dispute created"),
-  type("dispute", "dispute.lost", "Dispute lost"),
-  type("dispute", "dispute.updated", "Dispute updated"),
-  type("dispute", "dispute.won", "Dispute won"),
+  type("dispute", "dispute.closed", "Dispute closed", "dispute.closed"),
+  type("dispute", "dispute.created", "Dispute created", "dispute.created"),
+  type("dispute", "dispute.lost", "Dispute lost", "dispute.lost"),
+  type("dispute", "dispute.updated", "Dispute updated", "dispute.updated"),
+  type("dispute", "dispute.won", "Dispute won", "dispute.won"),
   type("payment", "payment.canceled", "Payment canceled"),
   type("payment", "payment.created", "Payment created"),
   type("payment", "payment.disputed", "Payment disputed", "payment.disputed"),

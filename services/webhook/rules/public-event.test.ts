@@ -7,6 +7,7 @@ import { type AnnouncedFact, translateFact } from "./public-event.ts";
 const test = suite("public event");
 const characters = "01jd3v9q6k8m2n4p6r8t0v2x4z";
 const [payment, refund, session] = [`pay_${characters}`, `re_${characters}`, `cs_${characters}`];
+const dispute = `dp_${characters}`;
 
 function bodyOf(fact: AnnouncedFact): string {
   const translation = translateFact(fact);
@@ -14,7 +15,7 @@ function bodyOf(fact: AnnouncedFact): string {
   return translation.kind === "event" ? `${translation.paymentId || "-"} ${translation.body}` : "";
 }
 
-test("docs/contract.md §9: a payment's, refund's or session's event contains its id and status, in this order", () => {
+test("docs/contract.md §9: a payment's, refund's, dispute's or session's event contains its id and status, in this order", () => {
   const refunded = {
     objectId: payment,
     status: "refunded",
@@ -27,6 +28,11 @@ test("docs/contract.md §9: a payment's, refund's or session's event contains it
   assert.equal(
     bodyOf({ ...refunded, type: "payment.refund_failed" }),
     `${payment} {"type":"refund.failed","refund_id":"${refund}","payment_id":"${payment}","status":"failed"}`,
+  );
+  const lost = { dispute_id: dispute, dispute_status: "lost" };
+  assert.equal(
+    bodyOf({ type: "dispute.lost", objectId: payment, status: "disputed", attributes: lost }),
+    `${payment} {"type":"dispute.lost","dispute_id":"${dispute}","payment_id":"${payment}","status":"lost"}`,
   );
   const paid = { payment_id: payment };
   assert.equal(
@@ -61,6 +67,7 @@ test("a fact without its object or with an invalid status is malformed", () => {
   assert.equal(problem({ objectId: session }), "payment id is invalid");
   assert.equal(problem({ attributes: { refund_status: "succeeded" } }), "refund id is invalid");
   assert.equal(problem({ attributes: { ...attributes, refund_status: 'x","y":"' } }), "status is invalid");
+  assert.equal(problem({ type: "dispute.won" }), "dispute id is invalid");
   assert.equal(problem({ type: "session.expired", status: "expired" }), "session id is invalid");
 });
 

@@ -43,8 +43,9 @@ interface Fields {
 
 /** The fields of a body after its type, in order. */
 function fieldsOf({ category }: EventType, { objectId, status, attributes }: AnnouncedFact): Fields {
-  const { refund_id, refund_status = "", payment_id = "" } = attributes;
+  const { refund_id, refund_status = "", dispute_id, dispute_status = "", payment_id = "" } = attributes;
   if (category === "refund") return { refund_id, payment_id: objectId, status: refund_status };
+  if (category === "dispute") return { dispute_id, payment_id: objectId, status: dispute_status };
   if (category !== "checkout") return { payment_id: objectId, status };
   // Empty if the session has no attempt.
   return { session_id: objectId, ...(payment_id !== "" && { payment_id }), status };
@@ -52,6 +53,7 @@ function fieldsOf({ category }: EventType, { objectId, status, attributes }: Ann
 
 const idFields = [
   ["refund_id", "refund"],
+  ["dispute_id", "dispute"],
   ["payment_id", "payment"],
   ["session_id", "session"],
 ] as const;

@@ -69,6 +69,7 @@ test("every delivered type can be triggered and reaches the local address with a
   const types = [
     ...["payment.succeeded", "payment.failed", "payment.refunded", "payment.disputed", "test.ping"],
     ...["refund.succeeded", "refund.failed"],
+    ...["dispute.created", "dispute.updated", "dispute.won", "dispute.lost", "dispute.closed"],
     ...["authorization.captured", "authorization.canceled", "authorization.expired"],
     ...["checkout_session.completed", "checkout_session.expired", "checkout_session.canceled"],
   ];

@@ -271,6 +271,31 @@ test("a missing announcement of a capture, or of an authorization's end, is foun
   }
 });
 
+test("a missing announcement of a dispute's status is found", async () => {
+  const id = await money.paid();
+  const path = `/test/intents/${await money.refOf(id)}/disputes`;
+  const { body: opened } = await services.processor("POST", path, { reason: "fraudulent" });
+  for (const [status, missing] of [
+    ["needs_response", "dispute.created|updated needs_response"],
+    ["under_review", "dispute.created|updated under_review"],
+    ["won", "dispute.won"],
+  ] as const) {
+    if (status !== "needs_response")
+      await services.processor("POST", `/test/disputes/${(opened as { id: string }).id}`, { status });
+    await verifyPayment(id);
+    assert.deepEqual(await missingAnnouncements(), []);
+    const [row] = await db.rows<{ id: string }>("select id from disputes where payment_id = $1", [id]);
+    await undone(async (tx) => {
+      await tx.rows(
+        `delete from outbox where subject like '%.dispute.%' and position($1::bytea in body) > 0 and seq =
+        (select max(seq) from outbox where subject like '%.dispute.%' and position($1::bytea in body) > 0)`,
+        [Buffer.from(id)],
+      );
+      assert.deepEqual(await missingAnnouncements(tx), [`${id}: ${missing} ${row?.id}`]);
+    });
+  }
+});
+
 test("the job checks every payment, batch by batch, alerts for each difference, and then waits an hour", async () => {
   const batch = 1_000; // the job's
   const first = `pay_${"0".repeat(26)}`;

@@ -24,7 +24,10 @@ const cardEffects: Readonly<Record<string, readonly (readonly [behaviour: string
   capturePayment: [["lapses", "authorizes, and expires soon unless captured"]],
   cancelPayment: [["succeeds", "authorizes a payment to cancel"]],
   createRefund: [["refund_fails", "accepts a refund, which fails later"]],
-  getDispute: [["disputed", "pays, and is disputed shortly after"]],
+  getDispute: [
+    ["disputed", "pays, and is disputed shortly after"],
+    ["inquired", "pays, and the buyer's bank inquires shortly after: no money is held"],
+  ],
   submitDisputeEvidence: [
     ["disputed", "is disputed; `winning_evidence` in `uncategorized_text` wins, `losing_evidence` loses"],
   ],

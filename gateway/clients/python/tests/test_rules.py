@@ -168,10 +168,10 @@ class Webhooks(unittest.TestCase):
         verify_webhook(BODY, self.header(genuine), [ANOTHER, SECRET], now=NOW)
         verify_webhook(BODY, self.header(genuine), SECRET, now=NOW + 300)
         verify_webhook(BODY, self.header(genuine), SECRET, now=NOW + 301, tolerance=301)
-        later = b'{"type":"dispute.created","dispute_id":"dp_x"}'
+        later = b'{"type":"payout.paid","payout_id":"po_x"}'
         event = verify_webhook(later, self.header(self.sign(later)), SECRET, now=NOW)
         assert isinstance(event, UnknownEvent)
-        self.assertEqual((event.type, event.dispute_id), ("dispute.created", "dp_x"))
+        self.assertEqual((event.type, event.payout_id), ("payout.paid", "po_x"))
 
     def test_refuses_changed_forged_delayed_and_malformed_deliveries_with_the_cause(self) -> None:
         genuine = self.header(self.sign(BODY))

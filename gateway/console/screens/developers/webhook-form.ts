@@ -108,12 +108,12 @@ async function formPage({ peers }: ConsoleContext, visit: MerchantVisit, shown: 
     reuse: ["url", texts.reuse],
   });
   const field = textFields({ url, description }, problems);
-  // Events that are not sent yet come last.
-  const ordered = catalogue.toSorted((a, b) => Number(a.isReserved) - Number(b.isReserved));
+  // An event that is not sent yet is offered only where the endpoint has it already, by the API.
+  const offered = catalogue.filter(({ code, isReserved }) => !isReserved || eventTypes.includes(code));
   const events = choiceField({
     ...{ name: "event_types", label: texts.events, hint: texts.eventsHint, values: eventTypes },
     problem: problemOf(problems, "event_types-0"),
-    choices: ordered.map(({ code, isReserved }) => ({
+    choices: offered.map(({ code, isReserved }) => ({
       ...{ value: code, label: code },
       ...(isReserved && { hint: texts.reserved }),
     })),
