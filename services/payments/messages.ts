@@ -128,9 +128,12 @@ export function toDisputeRecord(item: DisputeItem): DisputeRecordMessage {
 }
 
 export function toDisputeFile(file: StoredFile): DisputeFile {
-  const { id, disputeId, type, size, sha256, createdAt } = file;
+  const { id, disputeId, name, type, size, sha256, createdAt } = file;
   if (size === undefined || !sha256) throw new Error("the file is incomplete");
-  return create(DisputeFileSchema, { id, disputeId, type, size, sha256, createdAt: timestampFromDate(createdAt) });
+  return create(DisputeFileSchema, {
+    ...{ id, disputeId, name, type, size, sha256 },
+    createdAt: timestampFromDate(createdAt),
+  });
 }
 
 function toDispute(dispute: DisputeRecord) {

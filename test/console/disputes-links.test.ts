@@ -4,13 +4,14 @@ import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { browserSuite, desktop } from "../harness/browser.ts";
 import { mailTo, openAs, signInNew, startConsoleStack } from "../harness/console.ts";
-import { pdfFile } from "../harness/files/sample-files.ts";
+import { pdfFile, pngFile } from "../harness/files/sample-files.ts";
 import { freshMerchant } from "../harness/merchant.ts";
 import { cards, payInFrame } from "../harness/pay.ts";
 import { fixture, suite } from "../harness/suite.ts";
 import { tempDir } from "../harness/temp-dir.ts";
 import { type Person, personOf } from "./person.ts";
 import { disputedPurchase, makePurchase } from "./purchases.ts";
+import { assertUsable } from "./usable.ts";
 
 const test = suite("console disputes and links", { timeoutMs: 180_000, hookTimeoutMs: 180_000 });
 const visit = browserSuite(test);
@@ -34,30 +35,76 @@ async function owner(email: string): Promise<Person> {
 }
 
 visit(
-  "sends a dispute response with texts and a file once and shows it afterwards",
+  "shows a dispute response before it is sent, sends it once, and names its files afterwards",
   async ({ page, context }) => {
-    const { dispute } = await disputedPurchase(running.stack, merchant);
+    const { dispute } = await disputedPurchase(running.stack, merchant, { reference: "A-2001" });
     await signInNew({ page, context }, running.stack, { email: "answers@example.com", merchantId: merchant.id });
     await page.goto(`${running.stack.console}${base}/disputes`);
     await page.getByRole("link", { name: "€42.50" }).first().click();
-    await page.getByLabel("Product or service").fill("One lemon tree <b>120 cm</b>");
+    const facts = await page.locator(".facts").first().textContent();
+    for (const fact of ["days left", "ada@example.com", "A-2001", "····0259"]) assert.ok(facts?.includes(fact), fact);
+    await page.getByText("passed 3-D Secure, CVC and address checks").waitFor();
+    await page.getByLabel("Product or service").fill("One lemon tree <b>120 cm</b>\nin a pot");
     await page.getByLabel("Document type").selectOption({ label: "Proof of shipping" });
     await page
       .getByLabel("File", { exact: true })
-      .setInputFiles({ name: "a.pdf", mimeType: "application/pdf", buffer: pdfFile() });
+      .setInputFiles({ name: "Lieferschein März.pdf", mimeType: "application/pdf", buffer: pdfFile() });
     await page.getByRole("button", { name: "Add file" }).click();
     await page.getByText("File added").waitFor();
-    assert.equal(await page.getByLabel("Product or service").inputValue(), "One lemon tree <b>120 cm</b>");
-    await page.getByRole("button", { name: "Send response" }).click();
+    await assertUsable(page, "dispute-response");
+    assert.equal(await page.getByLabel("Product or service").inputValue(), "One lemon tree <b>120 cm</b>\nin a pot");
+    await page.getByRole("button", { name: "Review response" }).click();
+    await page.getByRole("heading", { name: "Check your response" }).waitFor();
+    await page.getByText("One lemon tree <b>120 cm</b>").waitFor();
+    await page.getByRole("link", { name: "Lieferschein März.pdf" }).waitFor();
+    await assertUsable(page, "dispute-review");
+    assert.equal((await disputeOf(dispute)).text("evidence.status"), "not_submitted");
+    await page.getByRole("button", { name: "Back to edit" }).click();
+    assert.equal(await page.getByLabel("Product or service").inputValue(), "One lemon tree <b>120 cm</b>\nin a pot");
+    await page.getByRole("button", { name: "Review response" }).click();
+    await page.getByRole("button", { name: "Send this answer" }).click();
     await page.getByText("Your response").first().waitFor();
     const answered = await disputeOf(dispute);
-    assert.equal(answered.text("evidence.product_description"), "One lemon tree <b>120 cm</b>");
+    assert.match(answered.text("evidence.product_description"), /^One lemon tree <b>120 cm<\/b>\r?\nin a pot$/);
     assert.match(answered.text("evidence.shipping_documentation_file"), /^file_/);
     await page.getByText("One lemon tree <b>120 cm</b>").waitFor();
-    assert.equal(await page.getByRole("button", { name: "Send response" }).count(), 0);
+    assert.equal(await page.getByRole("button", { name: "Review response" }).count(), 0);
+    const path = await page.getByRole("link", { name: "Lieferschein März.pdf" }).getAttribute("href");
+    const file = await context.request.get(`${running.stack.console}${path}`);
+    assert.deepEqual([file.status(), (await file.body()).equals(pdfFile())], [200, true]);
+    const headers = ["content-type", "content-disposition", "content-security-policy", "x-content-type-options"];
+    assert.deepEqual(
+      headers.map((name) => file.headers()[name]),
+      [
+        "application/pdf",
+        "attachment; filename*=UTF-8''Lieferschein%20M%C3%A4rz.pdf",
+        "sandbox; default-src 'none'",
+        "nosniff",
+      ],
+    );
+    const other = await disputedPurchase(running.stack, merchant);
+    const foreign = await context.request.get(`${running.stack.console}${path?.replace(dispute, other.dispute)}`);
+    assert.equal(foreign.status(), 404, "a file of another dispute");
   },
-  { viewport: desktop },
+  { viewport: desktop, bypassCSP: true },
 );
+
+visit.alone("serves a picture in a sandbox under its cleaned name, and removes a file from the response", async () => {
+  const person = await owner("pictures@example.com");
+  const { dispute } = await disputedPurchase(running.stack, merchant);
+  const path = `${base}/disputes/${dispute}`;
+  const fields = { once: "", product_description: "kept", file_kind: "receipt_file" };
+  const added = await person.upload(`${path}/files`, fields, pngFile(), "..\\a\u202eb.png");
+  const id = /name="added_receipt_file" value="(file_\w+)"/.exec(added.text)?.[1] ?? "";
+  const { headers } = await person.get(`${path}/files/${id}`);
+  assert.deepEqual(
+    [headers.get("content-type"), headers.get("content-disposition"), headers.get("content-security-policy")],
+    ["image/png", "inline; filename*=UTF-8''ab.png", "sandbox; default-src 'none'"],
+  );
+  const removal = { ...fields, added_receipt_file: id, remove_file: "receipt_file" };
+  const removed = await person.upload(`${path}/files`, removal, Buffer.alloc(0), "");
+  assert.deepEqual([removed.status, removed.text.includes(id), removed.text.includes("kept")], [200, false, true]);
+});
 
 visit.alone("stores no file that is too large, of a wrong type, or without a form token", async () => {
   const person = await owner("files@example.com");
@@ -86,7 +133,12 @@ visit.alone("stores no file that is too large, of a wrong type, or without a for
   assert.equal((await person.upload(`${path}/files`, { ...fields, form_token: "a.b" }, pdfFile())).status, 403);
   assert.equal((await person.upload(`${path}/files`, { ...fields, file_kind: "constructor" }, pdfFile())).status, 404);
   const foreign = "file_01m88cq0bxae1npmyyk7tcq626";
-  const sent = await person.upload(`${path}/evidence`, { ...fields, added_receipt_file: foreign }, Buffer.alloc(0), "");
+  const sent = await person.upload(
+    `${path}/evidence/send`,
+    { ...fields, added_receipt_file: foreign },
+    Buffer.alloc(0),
+    "",
+  );
   assert.equal(sent.status, 422, "another dispute's file");
   assert.equal((await disputeOf(dispute)).text("evidence.status"), "not_submitted");
 });
@@ -113,7 +165,8 @@ visit.alone("sends a response to the processor once although the form is sent se
   const { dispute } = await disputedPurchase(running.stack, merchant);
   const path = `${base}/disputes/${dispute}`;
   const { once = "" } = await person.fieldsOf(path, `${path}/evidence`);
-  const send = () => person.upload(`${path}/evidence`, { once, product_description: "A tree" }, Buffer.alloc(0), "");
+  const send = () =>
+    person.upload(`${path}/evidence/send`, { once, product_description: "A tree" }, Buffer.alloc(0), "");
   const answers = await Promise.all(Array.from({ length: 6 }, send));
   assert.ok(answers.some(({ status }) => status === 303));
   assert.match((await send()).location, /done=evidence-/);

@@ -53,7 +53,10 @@ const addresses = (of: { payment: string; session: string; dispute: string }) =>
     ["GET", `/disputes/${of.dispute}/accept`, "disputes.answer"],
     ["POST", `/disputes/${of.dispute}/accept`, "disputes.answer"],
     ["POST", `/disputes/${of.dispute}/files`, "disputes.answer"],
+    ["GET", `/disputes/${of.dispute}/files/file_01m88cq0bxae1npmyyk7tcq626`, "disputes.answer"],
     ["POST", `/disputes/${of.dispute}/evidence`, "disputes.answer"],
+    ["POST", `/disputes/${of.dispute}/evidence/edit`, "disputes.answer"],
+    ["POST", `/disputes/${of.dispute}/evidence/send`, "disputes.answer"],
     ["GET", "/links", "payments.read"],
     ["GET", "/links/new", "links.write"],
     ["POST", "/links/new", "links.write"],
@@ -66,7 +69,7 @@ const controls = [
   [(of: Purchase) => `/payments/${of.payment}`, /Ledger/, "books.read"],
   [() => "/payments", /payments\.csv/, "payments.export"],
   [() => "/links", /links\/new/, "links.write"],
-  [() => `/disputes/${bought.dispute}`, /Send response/, "disputes.answer"],
+  [() => `/disputes/${bought.dispute}`, /Review response/, "disputes.answer"],
   [() => `/disputes/${bought.dispute}`, /\/accept/, "disputes.answer"],
 ] as const;
 

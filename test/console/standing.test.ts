@@ -19,6 +19,8 @@ const visit = browserSuite(test);
 const whileSuspended = [
   "/disputes/:disputeId/accept",
   "/disputes/:disputeId/evidence",
+  "/disputes/:disputeId/evidence/edit",
+  "/disputes/:disputeId/evidence/send",
   "/disputes/:disputeId/files",
   "/payments/:paymentId/cancel",
   "/payments/:paymentId/notes",

@@ -9,10 +9,18 @@ import {
   type DisputeService,
   FinishDisputeFileResponseSchema,
   GetDisputeResponseSchema,
+  ListDisputeFilesResponseSchema,
   ListDisputesResponseSchema,
+  ReadDisputeFileResponseSchema,
 } from "#proto/payments/v1/disputes_pb.ts";
 import { acceptDispute } from "../flows/disputes/accept-dispute.ts";
-import { appendDisputeFile, beginDisputeFile, finishDisputeFile } from "../flows/disputes/add-file.ts";
+import {
+  appendDisputeFile,
+  beginDisputeFile,
+  finishDisputeFile,
+  listDisputeFiles,
+  readDisputeFile,
+} from "../flows/disputes/add-file.ts";
 import type { EvidenceDeps } from "../flows/disputes/drive-evidence.ts";
 import { submitEvidence } from "../flows/disputes/submit-evidence.ts";
 import { findDisputeRecord, listDisputeRecords, locateDispute } from "../lists/disputes.ts";
@@ -64,6 +72,14 @@ export function disputesRpc(deps: DisputesDeps): ServiceImpl<typeof DisputeServi
     finishDisputeFile: async (request) => {
       const file = await finishDisputeFile(db, request, request);
       return create(FinishDisputeFileResponseSchema, { file: toDisputeFile(file) });
+    },
+    listDisputeFiles: async (request) => {
+      const files = await listDisputeFiles(db, request, request.disputeId);
+      return create(ListDisputeFilesResponseSchema, { files: files.map(toDisputeFile) });
+    },
+    readDisputeFile: async (request) => {
+      const { file, bytes } = await readDisputeFile(db, request, request);
+      return create(ReadDisputeFileResponseSchema, { file: toDisputeFile(file), bytes });
     },
     submitEvidence: (request) => {
       recovery.assertOff();

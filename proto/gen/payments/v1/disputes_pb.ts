@@ -20,7 +20,7 @@ import type { Message } from "@bufbuild/protobuf";
  * Describes the file payments/v1/disputes.proto.
  */
 export const file_payments_v1_disputes: GenFile = /*@__PURE__*/
-  fileDesc("ChpwYXltZW50cy92MS9kaXNwdXRlcy5wcm90bxILcGF5bWVudHMudjEimQEKDURpc3B1dGVSZWNvcmQSJQoHZGlzcHV0ZRgBIAEoCzIULnBheW1lbnRzLnYxLkRpc3B1dGUSEgoKcGF5bWVudF9pZBgCIAEoCRIQCghjdXJyZW5jeRgDIAEoCRInCghldmlkZW5jZRgEIAEoCzIVLnBheW1lbnRzLnYxLkV2aWRlbmNlEhIKCmFjY2VwdGFuY2UYBSABKAkiigIKCEV2aWRlbmNlEg4KBnN0YXR1cxgBIAEoCRIvCgV0ZXh0cxgCIAMoCzIgLnBheW1lbnRzLnYxLkV2aWRlbmNlLlRleHRzRW50cnkSLwoFZmlsZXMYAyADKAsyIC5wYXltZW50cy52MS5FdmlkZW5jZS5GaWxlc0VudHJ5EjAKDHN1Ym1pdHRlZF9hdBgEIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXAaLAoKVGV4dHNFbnRyeRILCgNrZXkYASABKAkSDQoFdmFsdWUYAiABKAk6AjgBGiwKCkZpbGVzRW50cnkSCwoDa2V5GAEgASgJEg0KBXZhbHVlGAIgASgJOgI4ASKJAQoLRGlzcHV0ZUZpbGUSCgoCaWQYASABKAkSEgoKZGlzcHV0ZV9pZBgCIAEoCRIMCgR0eXBlGAMgASgJEgwKBHNpemUYBCABKAUSDgoGc2hhMjU2GAUgASgMEi4KCmNyZWF0ZWRfYXQYBiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wIo0BChFHZXREaXNwdXRlUmVxdWVzdBIeCgttZXJjaGFudF9pZBgBIAEoCUIJukgGcgQQARhAEjkKC2Vudmlyb25tZW50GAIgASgOMhgubWVyY2hhbnQudjEuRW52aXJvbm1lbnRCCrpIB4IBBBABIAASHQoKZGlzcHV0ZV9pZBgDIAEoCUIJukgGcgQQARhAIkEKEkdldERpc3B1dGVSZXNwb25zZRIrCgdkaXNwdXRlGAEgASgLMhoucGF5bWVudHMudjEuRGlzcHV0ZVJlY29yZCL3AgoTTGlzdERpc3B1dGVzUmVxdWVzdBIeCgttZXJjaGFudF9pZBgBIAEoCUIJukgGcgQQARhAEjkKC2Vudmlyb25tZW50GAIgASgOMhgubWVyY2hhbnQudjEuRW52aXJvbm1lbnRCCrpIB4IBBBABIAASGwoKcGF5bWVudF9pZBgDIAEoCUIHukgEcgIYQBIZCgVsaW1pdBgEIAEoBUIKukgHGgUYyAEoARIXCgZvZmZzZXQYBSABKANCB7pIBCICKAASFwoGc3RhdHVzGAYgASgJQge6SARyAhggEigKBGZyb20YByABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEiYKAnRvGAggASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIuCgpkdWVfYmVmb3JlGAkgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIZCghhZnRlcl9pZBgKIAEoCUIHukgEcgIYQCJlChRMaXN0RGlzcHV0ZXNSZXNwb25zZRIsCghkaXNwdXRlcxgBIAMoCzIaLnBheW1lbnRzLnYxLkRpc3B1dGVSZWNvcmQSDQoFdG90YWwYAiABKAMSEAoIaGFzX21vcmUYAyABKAgihwIKF0JlZ2luRGlzcHV0ZUZpbGVSZXF1ZXN0Eh4KC21lcmNoYW50X2lkGAEgASgJQgm6SAZyBBABGEASOQoLZW52aXJvbm1lbnQYAiABKA4yGC5tZXJjaGFudC52MS5FbnZpcm9ubWVudEIKukgHggEEEAEgABIdCgpkaXNwdXRlX2lkGAMgASgJQgm6SAZyBBABGEASNQoHZmlsZV9pZBgEIAEoCUIkukghch8yHV5maWxlX1swLTlhLWhqa21ucC10di16XXsyNn0kEjsKBHR5cGUYBSABKAlCLbpIKnIoUg9hcHBsaWNhdGlvbi9wZGZSCmltYWdlL2pwZWdSCWltYWdlL3BuZyIaChhCZWdpbkRpc3B1dGVGaWxlUmVzcG9uc2Ui5gEKGEFwcGVuZERpc3B1dGVGaWxlUmVxdWVzdBIeCgttZXJjaGFudF9pZBgBIAEoCUIJukgGcgQQARhAEjkKC2Vudmlyb25tZW50GAIgASgOMhgubWVyY2hhbnQudjEuRW52aXJvbm1lbnRCCrpIB4IBBBABIAASNQoHZmlsZV9pZBgDIAEoCUIkukghch8yHV5maWxlX1swLTlhLWhqa21ucC10di16XXsyNn0kEhkKBm51bWJlchgEIAEoBUIJukgGGgQYEygAEh0KBWJ5dGVzGAUgASgMQg6AAQG6SAh6BhABGICAECIbChlBcHBlbmREaXNwdXRlRmlsZVJlc3BvbnNlIsgBChhGaW5pc2hEaXNwdXRlRmlsZVJlcXVlc3QSHgoLbWVyY2hhbnRfaWQYASABKAlCCbpIBnIEEAEYQBI5CgtlbnZpcm9ubWVudBgCIAEoDjIYLm1lcmNoYW50LnYxLkVudmlyb25tZW50Qgq6SAeCAQQQASAAEjUKB2ZpbGVfaWQYAyABKAlCJLpIIXIfMh1eZmlsZV9bMC05YS1oamttbnAtdHYtel17MjZ9JBIaCgRzaXplGAQgASgFQgy6SAkaBxiAgMACKAAiQwoZRmluaXNoRGlzcHV0ZUZpbGVSZXNwb25zZRImCgRmaWxlGAEgASgLMhgucGF5bWVudHMudjEuRGlzcHV0ZUZpbGUizwMKFVN1Ym1pdEV2aWRlbmNlUmVxdWVzdBIeCgttZXJjaGFudF9pZBgBIAEoCUIJukgGcgQQARhAEjkKC2Vudmlyb25tZW50GAIgASgOMhgubWVyY2hhbnQudjEuRW52aXJvbm1lbnRCCrpIB4IBBBABIAASHQoKZGlzcHV0ZV9pZBgDIAEoCUIJukgGcgQQARhAElsKBXRleHRzGAQgAygLMi0ucGF5bWVudHMudjEuU3VibWl0RXZpZGVuY2VSZXF1ZXN0LlRleHRzRW50cnlCHYABAbpIF5oBFBAgIgZyBBABGEAqCHIGEAEYoJwBElQKBWZpbGVzGAUgAygLMi0ucGF5bWVudHMudjEuU3VibWl0RXZpZGVuY2VSZXF1ZXN0LkZpbGVzRW50cnlCFrpIE5oBEBAQIgZyBBABGEAqBHICGEASLQoLaWRlbXBvdGVuY3kYBiABKAsyGC5wYXltZW50cy52MS5JZGVtcG90ZW5jeRosCgpUZXh0c0VudHJ5EgsKA2tleRgBIAEoCRINCgV2YWx1ZRgCIAEoCToCOAEaLAoKRmlsZXNFbnRyeRILCgNrZXkYASABKAkSDQoFdmFsdWUYAiABKAk6AjgBIlcKFlN1Ym1pdEV2aWRlbmNlUmVzcG9uc2USKwoHZGlzcHV0ZRgBIAEoCzIaLnBheW1lbnRzLnYxLkRpc3B1dGVSZWNvcmQSEAoIcmVwbGF5ZWQYAiABKAgivwEKFEFjY2VwdERpc3B1dGVSZXF1ZXN0Eh4KC21lcmNoYW50X2lkGAEgASgJQgm6SAZyBBABGEASOQoLZW52aXJvbm1lbnQYAiABKA4yGC5tZXJjaGFudC52MS5FbnZpcm9ubWVudEIKukgHggEEEAEgABIdCgpkaXNwdXRlX2lkGAMgASgJQgm6SAZyBBABGEASLQoLaWRlbXBvdGVuY3kYBCABKAsyGC5wYXltZW50cy52MS5JZGVtcG90ZW5jeSJWChVBY2NlcHREaXNwdXRlUmVzcG9uc2USKwoHZGlzcHV0ZRgBIAEoCzIaLnBheW1lbnRzLnYxLkRpc3B1dGVSZWNvcmQSEAoIcmVwbGF5ZWQYAiABKAgy3QUKDkRpc3B1dGVTZXJ2aWNlElkKCkdldERpc3B1dGUSHi5wYXltZW50cy52MS5HZXREaXNwdXRlUmVxdWVzdBofLnBheW1lbnRzLnYxLkdldERpc3B1dGVSZXNwb25zZSIKkAIBirUYAwEEBxJfCgxMaXN0RGlzcHV0ZXMSIC5wYXltZW50cy52MS5MaXN0RGlzcHV0ZXNSZXF1ZXN0GiEucGF5bWVudHMudjEuTGlzdERpc3B1dGVzUmVzcG9uc2UiCpACAYq1GAMBBAcSaAoQQmVnaW5EaXNwdXRlRmlsZRIkLnBheW1lbnRzLnYxLkJlZ2luRGlzcHV0ZUZpbGVSZXF1ZXN0GiUucGF5bWVudHMudjEuQmVnaW5EaXNwdXRlRmlsZVJlc3BvbnNlIgeQAgKQtRgBEmsKEUFwcGVuZERpc3B1dGVGaWxlEiUucGF5bWVudHMudjEuQXBwZW5kRGlzcHV0ZUZpbGVSZXF1ZXN0GiYucGF5bWVudHMudjEuQXBwZW5kRGlzcHV0ZUZpbGVSZXNwb25zZSIHkAICkLUYARJrChFGaW5pc2hEaXNwdXRlRmlsZRIlLnBheW1lbnRzLnYxLkZpbmlzaERpc3B1dGVGaWxlUmVxdWVzdBomLnBheW1lbnRzLnYxLkZpbmlzaERpc3B1dGVGaWxlUmVzcG9uc2UiB5ACApC1GAESYgoOU3VibWl0RXZpZGVuY2USIi5wYXltZW50cy52MS5TdWJtaXRFdmlkZW5jZVJlcXVlc3QaIy5wYXltZW50cy52MS5TdWJtaXRFdmlkZW5jZVJlc3BvbnNlIgeQAgKQtRgBEl8KDUFjY2VwdERpc3B1dGUSIS5wYXltZW50cy52MS5BY2NlcHREaXNwdXRlUmVxdWVzdBoiLnBheW1lbnRzLnYxLkFjY2VwdERpc3B1dGVSZXNwb25zZSIHkAICkLUYARoGirUYAgEHYgZwcm90bzM", [file_access_v1_access, file_buf_validate_validate, file_google_protobuf_timestamp, file_merchant_v1_merchant, file_payments_v1_payments]);
+  fileDesc("ChpwYXltZW50cy92MS9kaXNwdXRlcy5wcm90bxILcGF5bWVudHMudjEimQEKDURpc3B1dGVSZWNvcmQSJQoHZGlzcHV0ZRgBIAEoCzIULnBheW1lbnRzLnYxLkRpc3B1dGUSEgoKcGF5bWVudF9pZBgCIAEoCRIQCghjdXJyZW5jeRgDIAEoCRInCghldmlkZW5jZRgEIAEoCzIVLnBheW1lbnRzLnYxLkV2aWRlbmNlEhIKCmFjY2VwdGFuY2UYBSABKAkiigIKCEV2aWRlbmNlEg4KBnN0YXR1cxgBIAEoCRIvCgV0ZXh0cxgCIAMoCzIgLnBheW1lbnRzLnYxLkV2aWRlbmNlLlRleHRzRW50cnkSLwoFZmlsZXMYAyADKAsyIC5wYXltZW50cy52MS5FdmlkZW5jZS5GaWxlc0VudHJ5EjAKDHN1Ym1pdHRlZF9hdBgEIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXAaLAoKVGV4dHNFbnRyeRILCgNrZXkYASABKAkSDQoFdmFsdWUYAiABKAk6AjgBGiwKCkZpbGVzRW50cnkSCwoDa2V5GAEgASgJEg0KBXZhbHVlGAIgASgJOgI4ASKcAQoLRGlzcHV0ZUZpbGUSCgoCaWQYASABKAkSEgoKZGlzcHV0ZV9pZBgCIAEoCRIMCgR0eXBlGAMgASgJEgwKBHNpemUYBCABKAUSDgoGc2hhMjU2GAUgASgMEi4KCmNyZWF0ZWRfYXQYBiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEhEKBG5hbWUYByABKAlCA4ABASKNAQoRR2V0RGlzcHV0ZVJlcXVlc3QSHgoLbWVyY2hhbnRfaWQYASABKAlCCbpIBnIEEAEYQBI5CgtlbnZpcm9ubWVudBgCIAEoDjIYLm1lcmNoYW50LnYxLkVudmlyb25tZW50Qgq6SAeCAQQQASAAEh0KCmRpc3B1dGVfaWQYAyABKAlCCbpIBnIEEAEYQCJBChJHZXREaXNwdXRlUmVzcG9uc2USKwoHZGlzcHV0ZRgBIAEoCzIaLnBheW1lbnRzLnYxLkRpc3B1dGVSZWNvcmQi9wIKE0xpc3REaXNwdXRlc1JlcXVlc3QSHgoLbWVyY2hhbnRfaWQYASABKAlCCbpIBnIEEAEYQBI5CgtlbnZpcm9ubWVudBgCIAEoDjIYLm1lcmNoYW50LnYxLkVudmlyb25tZW50Qgq6SAeCAQQQASAAEhsKCnBheW1lbnRfaWQYAyABKAlCB7pIBHICGEASGQoFbGltaXQYBCABKAVCCrpIBxoFGMgBKAESFwoGb2Zmc2V0GAUgASgDQge6SAQiAigAEhcKBnN0YXR1cxgGIAEoCUIHukgEcgIYIBIoCgRmcm9tGAcgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBImCgJ0bxgIIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASLgoKZHVlX2JlZm9yZRgJIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASGQoIYWZ0ZXJfaWQYCiABKAlCB7pIBHICGEAiZQoUTGlzdERpc3B1dGVzUmVzcG9uc2USLAoIZGlzcHV0ZXMYASADKAsyGi5wYXltZW50cy52MS5EaXNwdXRlUmVjb3JkEg0KBXRvdGFsGAIgASgDEhAKCGhhc19tb3JlGAMgASgIIqICChdCZWdpbkRpc3B1dGVGaWxlUmVxdWVzdBIeCgttZXJjaGFudF9pZBgBIAEoCUIJukgGcgQQARhAEjkKC2Vudmlyb25tZW50GAIgASgOMhgubWVyY2hhbnQudjEuRW52aXJvbm1lbnRCCrpIB4IBBBABIAASHQoKZGlzcHV0ZV9pZBgDIAEoCUIJukgGcgQQARhAEjUKB2ZpbGVfaWQYBCABKAlCJLpIIXIfMh1eZmlsZV9bMC05YS1oamttbnAtdHYtel17MjZ9JBI7CgR0eXBlGAUgASgJQi26SCpyKFIPYXBwbGljYXRpb24vcGRmUgppbWFnZS9qcGVnUglpbWFnZS9wbmcSGQoEbmFtZRgGIAEoCUILgAEBukgFcgMY/wEiGgoYQmVnaW5EaXNwdXRlRmlsZVJlc3BvbnNlIuYBChhBcHBlbmREaXNwdXRlRmlsZVJlcXVlc3QSHgoLbWVyY2hhbnRfaWQYASABKAlCCbpIBnIEEAEYQBI5CgtlbnZpcm9ubWVudBgCIAEoDjIYLm1lcmNoYW50LnYxLkVudmlyb25tZW50Qgq6SAeCAQQQASAAEjUKB2ZpbGVfaWQYAyABKAlCJLpIIXIfMh1eZmlsZV9bMC05YS1oamttbnAtdHYtel17MjZ9JBIZCgZudW1iZXIYBCABKAVCCbpIBhoEGBMoABIdCgVieXRlcxgFIAEoDEIOgAEBukgIegYQARiAgBAiGwoZQXBwZW5kRGlzcHV0ZUZpbGVSZXNwb25zZSLIAQoYRmluaXNoRGlzcHV0ZUZpbGVSZXF1ZXN0Eh4KC21lcmNoYW50X2lkGAEgASgJQgm6SAZyBBABGEASOQoLZW52aXJvbm1lbnQYAiABKA4yGC5tZXJjaGFudC52MS5FbnZpcm9ubWVudEIKukgHggEEEAEgABI1CgdmaWxlX2lkGAMgASgJQiS6SCFyHzIdXmZpbGVfWzAtOWEtaGprbW5wLXR2LXpdezI2fSQSGgoEc2l6ZRgEIAEoBUIMukgJGgcYgIDAAigAIkMKGUZpbmlzaERpc3B1dGVGaWxlUmVzcG9uc2USJgoEZmlsZRgBIAEoCzIYLnBheW1lbnRzLnYxLkRpc3B1dGVGaWxlIpMBChdMaXN0RGlzcHV0ZUZpbGVzUmVxdWVzdBIeCgttZXJjaGFudF9pZBgBIAEoCUIJukgGcgQQARhAEjkKC2Vudmlyb25tZW50GAIgASgOMhgubWVyY2hhbnQudjEuRW52aXJvbm1lbnRCCrpIB4IBBBABIAASHQoKZGlzcHV0ZV9pZBgDIAEoCUIJukgGcgQQARhAIkMKGExpc3REaXNwdXRlRmlsZXNSZXNwb25zZRInCgVmaWxlcxgBIAMoCzIYLnBheW1lbnRzLnYxLkRpc3B1dGVGaWxlIsUBChZSZWFkRGlzcHV0ZUZpbGVSZXF1ZXN0Eh4KC21lcmNoYW50X2lkGAEgASgJQgm6SAZyBBABGEASOQoLZW52aXJvbm1lbnQYAiABKA4yGC5tZXJjaGFudC52MS5FbnZpcm9ubWVudEIKukgHggEEEAEgABI1CgdmaWxlX2lkGAMgASgJQiS6SCFyHzIdXmZpbGVfWzAtOWEtaGprbW5wLXR2LXpdezI2fSQSGQoGbnVtYmVyGAQgASgFQgm6SAYaBBgTKAAiVQoXUmVhZERpc3B1dGVGaWxlUmVzcG9uc2USJgoEZmlsZRgBIAEoCzIYLnBheW1lbnRzLnYxLkRpc3B1dGVGaWxlEhIKBWJ5dGVzGAIgASgMQgOAAQEizwMKFVN1Ym1pdEV2aWRlbmNlUmVxdWVzdBIeCgttZXJjaGFudF9pZBgBIAEoCUIJukgGcgQQARhAEjkKC2Vudmlyb25tZW50GAIgASgOMhgubWVyY2hhbnQudjEuRW52aXJvbm1lbnRCCrpIB4IBBBABIAASHQoKZGlzcHV0ZV9pZBgDIAEoCUIJukgGcgQQARhAElsKBXRleHRzGAQgAygLMi0ucGF5bWVudHMudjEuU3VibWl0RXZpZGVuY2VSZXF1ZXN0LlRleHRzRW50cnlCHYABAbpIF5oBFBAgIgZyBBABGEAqCHIGEAEYoJwBElQKBWZpbGVzGAUgAygLMi0ucGF5bWVudHMudjEuU3VibWl0RXZpZGVuY2VSZXF1ZXN0LkZpbGVzRW50cnlCFrpIE5oBEBAQIgZyBBABGEAqBHICGEASLQoLaWRlbXBvdGVuY3kYBiABKAsyGC5wYXltZW50cy52MS5JZGVtcG90ZW5jeRosCgpUZXh0c0VudHJ5EgsKA2tleRgBIAEoCRINCgV2YWx1ZRgCIAEoCToCOAEaLAoKRmlsZXNFbnRyeRILCgNrZXkYASABKAkSDQoFdmFsdWUYAiABKAk6AjgBIlcKFlN1Ym1pdEV2aWRlbmNlUmVzcG9uc2USKwoHZGlzcHV0ZRgBIAEoCzIaLnBheW1lbnRzLnYxLkRpc3B1dGVSZWNvcmQSEAoIcmVwbGF5ZWQYAiABKAgivwEKFEFjY2VwdERpc3B1dGVSZXF1ZXN0Eh4KC21lcmNoYW50X2lkGAEgASgJQgm6SAZyBBABGEASOQoLZW52aXJvbm1lbnQYAiABKA4yGC5tZXJjaGFudC52MS5FbnZpcm9ubWVudEIKukgHggEEEAEgABIdCgpkaXNwdXRlX2lkGAMgASgJQgm6SAZyBBABGEASLQoLaWRlbXBvdGVuY3kYBCABKAsyGC5wYXltZW50cy52MS5JZGVtcG90ZW5jeSJWChVBY2NlcHREaXNwdXRlUmVzcG9uc2USKwoHZGlzcHV0ZRgBIAEoCzIaLnBheW1lbnRzLnYxLkRpc3B1dGVSZWNvcmQSEAoIcmVwbGF5ZWQYAiABKAgysAcKDkRpc3B1dGVTZXJ2aWNlElkKCkdldERpc3B1dGUSHi5wYXltZW50cy52MS5HZXREaXNwdXRlUmVxdWVzdBofLnBheW1lbnRzLnYxLkdldERpc3B1dGVSZXNwb25zZSIKkAIBirUYAwEEBxJfCgxMaXN0RGlzcHV0ZXMSIC5wYXltZW50cy52MS5MaXN0RGlzcHV0ZXNSZXF1ZXN0GiEucGF5bWVudHMudjEuTGlzdERpc3B1dGVzUmVzcG9uc2UiCpACAYq1GAMBBAcSaAoQQmVnaW5EaXNwdXRlRmlsZRIkLnBheW1lbnRzLnYxLkJlZ2luRGlzcHV0ZUZpbGVSZXF1ZXN0GiUucGF5bWVudHMudjEuQmVnaW5EaXNwdXRlRmlsZVJlc3BvbnNlIgeQAgKQtRgBEmsKEUFwcGVuZERpc3B1dGVGaWxlEiUucGF5bWVudHMudjEuQXBwZW5kRGlzcHV0ZUZpbGVSZXF1ZXN0GiYucGF5bWVudHMudjEuQXBwZW5kRGlzcHV0ZUZpbGVSZXNwb25zZSIHkAICkLUYARJrChFGaW5pc2hEaXNwdXRlRmlsZRIlLnBheW1lbnRzLnYxLkZpbmlzaERpc3B1dGVGaWxlUmVxdWVzdBomLnBheW1lbnRzLnYxLkZpbmlzaERpc3B1dGVGaWxlUmVzcG9uc2UiB5ACApC1GAESaQoQTGlzdERpc3B1dGVGaWxlcxIkLnBheW1lbnRzLnYxLkxpc3REaXNwdXRlRmlsZXNSZXF1ZXN0GiUucGF5bWVudHMudjEuTGlzdERpc3B1dGVGaWxlc1Jlc3BvbnNlIgiQAgGKtRgBBxJmCg9SZWFkRGlzcHV0ZUZpbGUSIy5wYXltZW50cy52MS5SZWFkRGlzcHV0ZUZpbGVSZXF1ZXN0GiQucGF5bWVudHMudjEuUmVhZERpc3B1dGVGaWxlUmVzcG9uc2UiCJACAYq1GAEHEmIKDlN1Ym1pdEV2aWRlbmNlEiIucGF5bWVudHMudjEuU3VibWl0RXZpZGVuY2VSZXF1ZXN0GiMucGF5bWVudHMudjEuU3VibWl0RXZpZGVuY2VSZXNwb25zZSIHkAICkLUYARJfCg1BY2NlcHREaXNwdXRlEiEucGF5bWVudHMudjEuQWNjZXB0RGlzcHV0ZVJlcXVlc3QaIi5wYXltZW50cy52MS5BY2NlcHREaXNwdXRlUmVzcG9uc2UiB5ACApC1GAEaBoq1GAIBB2IGcHJvdG8z", [file_access_v1_access, file_buf_validate_validate, file_google_protobuf_timestamp, file_merchant_v1_merchant, file_payments_v1_payments]);
 
 /**
  * A dispute outside its payment (docs/contract.md §5).
@@ -160,6 +160,13 @@ export type DisputeFile = Message<"payments.v1.DisputeFile"> & {
    * @generated from field: google.protobuf.Timestamp created_at = 6;
    */
   createdAt?: Timestamp | undefined;
+
+  /**
+   * Its name, without folders; empty: uploaded without one.
+   *
+   * @generated from field: string name = 7;
+   */
+  name: string;
 };
 
 /**
@@ -384,6 +391,13 @@ export type BeginDisputeFileRequest = Message<"payments.v1.BeginDisputeFileReque
    * @generated from field: string type = 5;
    */
   type: string;
+
+  /**
+   * Its name at the sender, of which the service keeps what can be shown; may be empty.
+   *
+   * @generated from field: string name = 6;
+   */
+  name: string;
 };
 
 /**
@@ -536,6 +550,132 @@ export const FinishDisputeFileResponseSchema: GenMessage<FinishDisputeFileRespon
   messageDesc(file_payments_v1_disputes, 12);
 
 /**
+ * Request of ListDisputeFiles.
+ *
+ * @generated from message payments.v1.ListDisputeFilesRequest
+ */
+export type ListDisputeFilesRequest = Message<"payments.v1.ListDisputeFilesRequest"> & {
+  /**
+   * `mer_…`.
+   *
+   * @generated from field: string merchant_id = 1;
+   */
+  merchantId: string;
+
+  /**
+   * The environment of the caller.
+   *
+   * @generated from field: merchant.v1.Environment environment = 2;
+   */
+  environment: Environment;
+
+  /**
+   * `dp_…`.
+   *
+   * @generated from field: string dispute_id = 3;
+   */
+  disputeId: string;
+};
+
+/**
+ * Describes the message payments.v1.ListDisputeFilesRequest.
+ * Use `create(ListDisputeFilesRequestSchema)` to create a new message.
+ */
+export const ListDisputeFilesRequestSchema: GenMessage<ListDisputeFilesRequest> = /*@__PURE__*/
+  messageDesc(file_payments_v1_disputes, 13);
+
+/**
+ * Response of ListDisputeFiles.
+ *
+ * @generated from message payments.v1.ListDisputeFilesResponse
+ */
+export type ListDisputeFilesResponse = Message<"payments.v1.ListDisputeFilesResponse"> & {
+  /**
+   * Oldest first, at most 20.
+   *
+   * @generated from field: repeated payments.v1.DisputeFile files = 1;
+   */
+  files: DisputeFile[];
+};
+
+/**
+ * Describes the message payments.v1.ListDisputeFilesResponse.
+ * Use `create(ListDisputeFilesResponseSchema)` to create a new message.
+ */
+export const ListDisputeFilesResponseSchema: GenMessage<ListDisputeFilesResponse> = /*@__PURE__*/
+  messageDesc(file_payments_v1_disputes, 14);
+
+/**
+ * Request of ReadDisputeFile.
+ *
+ * @generated from message payments.v1.ReadDisputeFileRequest
+ */
+export type ReadDisputeFileRequest = Message<"payments.v1.ReadDisputeFileRequest"> & {
+  /**
+   * `mer_…`.
+   *
+   * @generated from field: string merchant_id = 1;
+   */
+  merchantId: string;
+
+  /**
+   * The environment of the caller.
+   *
+   * @generated from field: merchant.v1.Environment environment = 2;
+   */
+  environment: Environment;
+
+  /**
+   * `file_…`.
+   *
+   * @generated from field: string file_id = 3;
+   */
+  fileId: string;
+
+  /**
+   * 0, 1, 2 …
+   *
+   * @generated from field: int32 number = 4;
+   */
+  number: number;
+};
+
+/**
+ * Describes the message payments.v1.ReadDisputeFileRequest.
+ * Use `create(ReadDisputeFileRequestSchema)` to create a new message.
+ */
+export const ReadDisputeFileRequestSchema: GenMessage<ReadDisputeFileRequest> = /*@__PURE__*/
+  messageDesc(file_payments_v1_disputes, 15);
+
+/**
+ * Response of ReadDisputeFile.
+ *
+ * @generated from message payments.v1.ReadDisputeFileResponse
+ */
+export type ReadDisputeFileResponse = Message<"payments.v1.ReadDisputeFileResponse"> & {
+  /**
+   * The file.
+   *
+   * @generated from field: payments.v1.DisputeFile file = 1;
+   */
+  file?: DisputeFile | undefined;
+
+  /**
+   * At most 256 KiB.
+   *
+   * @generated from field: bytes bytes = 2;
+   */
+  bytes: Uint8Array;
+};
+
+/**
+ * Describes the message payments.v1.ReadDisputeFileResponse.
+ * Use `create(ReadDisputeFileResponseSchema)` to create a new message.
+ */
+export const ReadDisputeFileResponseSchema: GenMessage<ReadDisputeFileResponse> = /*@__PURE__*/
+  messageDesc(file_payments_v1_disputes, 16);
+
+/**
  * Request of SubmitEvidence.
  *
  * @generated from message payments.v1.SubmitEvidenceRequest
@@ -589,7 +729,7 @@ export type SubmitEvidenceRequest = Message<"payments.v1.SubmitEvidenceRequest">
  * Use `create(SubmitEvidenceRequestSchema)` to create a new message.
  */
 export const SubmitEvidenceRequestSchema: GenMessage<SubmitEvidenceRequest> = /*@__PURE__*/
-  messageDesc(file_payments_v1_disputes, 13);
+  messageDesc(file_payments_v1_disputes, 17);
 
 /**
  * Response of SubmitEvidence.
@@ -617,7 +757,7 @@ export type SubmitEvidenceResponse = Message<"payments.v1.SubmitEvidenceResponse
  * Use `create(SubmitEvidenceResponseSchema)` to create a new message.
  */
 export const SubmitEvidenceResponseSchema: GenMessage<SubmitEvidenceResponse> = /*@__PURE__*/
-  messageDesc(file_payments_v1_disputes, 14);
+  messageDesc(file_payments_v1_disputes, 18);
 
 /**
  * Request of AcceptDispute.
@@ -659,7 +799,7 @@ export type AcceptDisputeRequest = Message<"payments.v1.AcceptDisputeRequest"> &
  * Use `create(AcceptDisputeRequestSchema)` to create a new message.
  */
 export const AcceptDisputeRequestSchema: GenMessage<AcceptDisputeRequest> = /*@__PURE__*/
-  messageDesc(file_payments_v1_disputes, 15);
+  messageDesc(file_payments_v1_disputes, 19);
 
 /**
  * Response of AcceptDispute.
@@ -687,7 +827,7 @@ export type AcceptDisputeResponse = Message<"payments.v1.AcceptDisputeResponse">
  * Use `create(AcceptDisputeResponseSchema)` to create a new message.
  */
 export const AcceptDisputeResponseSchema: GenMessage<AcceptDisputeResponse> = /*@__PURE__*/
-  messageDesc(file_payments_v1_disputes, 16);
+  messageDesc(file_payments_v1_disputes, 20);
 
 /**
  * Reads disputes, submits evidence, and accepts disputes. Only the processor changes a dispute's status.
@@ -746,6 +886,27 @@ export const DisputeService: GenService<{
     methodKind: "unary";
     input: typeof FinishDisputeFileRequestSchema;
     output: typeof FinishDisputeFileResponseSchema;
+  },
+  /**
+   * Lists the complete files of a dispute, oldest first. Fails with NOT_FOUND.
+   *
+   * @generated from rpc payments.v1.DisputeService.ListDisputeFiles
+   */
+  listDisputeFiles: {
+    methodKind: "unary";
+    input: typeof ListDisputeFilesRequestSchema;
+    output: typeof ListDisputeFilesResponseSchema;
+  },
+  /**
+   * Reads a piece of a complete file's bytes. Fails with NOT_FOUND (no such file or piece, or its bytes are deleted, as 30 days after its
+   * upload).
+   *
+   * @generated from rpc payments.v1.DisputeService.ReadDisputeFile
+   */
+  readDisputeFile: {
+    methodKind: "unary";
+    input: typeof ReadDisputeFileRequestSchema;
+    output: typeof ReadDisputeFileResponseSchema;
   },
   /**
    * Sends evidence to the processor, once per key. Without an answer of the processor the evidence is `pending` until the outcome is known.

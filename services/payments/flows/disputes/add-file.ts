@@ -1,17 +1,20 @@
 // Stores a file of a dispute, one piece per call: no process holds a whole file. Phases, each safe to rerun: 1 begin,
 // in one transaction · 2 each piece · 3 check all bytes, piece by piece · 4 drop the file, or cut off appended bytes
-// and finish it, in one transaction.
+// and finish it, in one transaction. A stored file is read piece by piece, too.
 import { createHash } from "node:crypto";
 import type { Database, Tx } from "#platform/database/database.ts";
 import { Failure, invalidField } from "#platform/values/failure.ts";
 import { filesMax, isAnswerable } from "../../rules/evidence.ts";
 import { FileContent, type FileType } from "../../rules/file-content.ts";
+import { cleanFileName } from "../../rules/file-name.ts";
 import {
   appendPiece,
   beginFile,
   cutFile,
   dropFile,
+  filesOf,
   findOwnFile,
+  findPiece,
   finishFile,
   lockBegunFile,
   piecesOf,
@@ -25,14 +28,14 @@ import { lockPayment } from "../../store/payments.ts";
 export async function beginDisputeFile(
   db: Database,
   owner: Owner,
-  { disputeId, fileId, type }: { disputeId: string; fileId: string; type: FileType },
+  { disputeId, fileId, type, name = "" }: { disputeId: string; fileId: string; type: FileType; name?: string },
 ): Promise<void> {
   const dispute = await findOwnDispute(db, owner, disputeId);
   if (!dispute) throw new Failure("NOT_FOUND");
   if (!isAnswerable(dispute.status)) throw new Failure("DISPUTE_NOT_ANSWERABLE");
   const isBegun = await db.transaction(async (tx) => {
     await lockPayment(tx, dispute.paymentId);
-    return await beginFile(tx, { id: fileId, disputeId, type }, filesMax);
+    return await beginFile(tx, { id: fileId, disputeId, type, name: cleanFileName(name) }, filesMax);
   });
   if (!isBegun) throw new Failure("TOO_MANY_FILES");
 }
@@ -77,6 +80,24 @@ export async function finishDisputeFile(
     if (!whole) throw new Failure("NOT_FOUND");
     return whole;
   });
+}
+
+/** The complete files of the owner's dispute. @throws Failure NOT_FOUND. */
+export async function listDisputeFiles(db: Database, owner: Owner, disputeId: string): Promise<StoredFile[]> {
+  if (!(await findOwnDispute(db, owner, disputeId))) throw new Failure("NOT_FOUND");
+  return await filesOf(db, disputeId);
+}
+
+/** A piece of a complete file. @throws Failure NOT_FOUND: also when its bytes are deleted. */
+export async function readDisputeFile(
+  db: Database,
+  owner: Owner,
+  { fileId, number }: { fileId: string; number: number },
+): Promise<{ file: StoredFile; bytes: Buffer }> {
+  const file = await findOwnFile(db, owner, fileId);
+  const bytes = file?.size === undefined ? undefined : await findPiece(db, fileId, number);
+  if (!file || !bytes) throw new Failure("NOT_FOUND");
+  return { file, bytes };
 }
 
 async function hashOf(tx: Tx, fileId: string): Promise<Buffer> {

@@ -17,6 +17,8 @@ import type { Owner } from "../payment-records.ts";
 const fileColumns = new Columns({
   id: text,
   disputeId: text,
+  /** Empty: uploaded without one. */
+  name: text,
   type: sqlColumn<FileType>("text"),
   /** undefined: not complete. */
   size: optionalColumn(integer),
@@ -54,7 +56,7 @@ const patience = "2 minutes";
 /** The caller holds the lock on the payment. @returns false: the dispute has the maximum number of files */
 export async function beginFile(
   tx: Tx,
-  { id, disputeId, type }: Pick<StoredFile, "id" | "disputeId" | "type">,
+  { id, disputeId, type, name }: Pick<StoredFile, "id" | "disputeId" | "type" | "name">,
   filesMax: number,
 ): Promise<boolean> {
   const [row] = await tx.rows<{ n: string }>(
@@ -63,11 +65,10 @@ export async function beginFile(
     [disputeId, id],
   );
   if (Number(row?.n) >= filesMax) return false;
-  await tx.rows(`insert into dispute_files (id, dispute_id, type) values ($1, $2, $3) on conflict (id) do nothing`, [
-    id,
-    disputeId,
-    type,
-  ]);
+  await tx.rows(
+    `insert into dispute_files (id, dispute_id, type, name) values ($1, $2, $3, $4) on conflict (id) do nothing`,
+    [id, disputeId, type, name],
+  );
   return true;
 }
 
@@ -84,13 +85,18 @@ export async function appendPiece(sql: Sql, fileId: string, number: number, byte
 /** The pieces of the file in order. */
 export async function* piecesOf(sql: Sql, fileId: string): AsyncGenerator<Buffer> {
   for (let number = 0; ; number++) {
-    const [row] = await sql.rows<{ bytes: Buffer }>(
-      `select bytes from dispute_file_pieces where file_id = $1 and number = $2`,
-      [fileId, number],
-    );
-    if (!row) return;
-    yield row.bytes;
+    const piece = await findPiece(sql, fileId, number);
+    if (!piece) return;
+    yield piece;
   }
+}
+
+export async function findPiece(sql: Sql, fileId: string, number: number): Promise<Buffer | undefined> {
+  const [row] = await sql.rows<{ bytes: Buffer }>(
+    `select bytes from dispute_file_pieces where file_id = $1 and number = $2`,
+    [fileId, number],
+  );
+  return row?.bytes;
 }
 
 /** Locks an incomplete file against further pieces. @returns false: the file is complete */

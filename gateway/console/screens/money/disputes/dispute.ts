@@ -1,33 +1,34 @@
-// Disputes, and one dispute with its response. While it is open, it can be answered or accepted; accepting gives money
-// away like a refund, so the refund limit applies and large amounts need fresh proof.
+// Disputes, and one dispute with its payment and its response. While it is open, it can be answered or accepted.
 
 import { timestampMs } from "@bufbuild/protobuf/wkt";
-import { asFailure, Failure } from "#platform/values/failure.ts";
-import type { DisputeRecord, Evidence } from "#proto/payments/v1/disputes_pb.ts";
+import { Failure } from "#platform/values/failure.ts";
+import type { DisputeRecord } from "#proto/payments/v1/disputes_pb.ts";
 import { type Html, html } from "../../../../html.ts";
 import { idParam, queryOf } from "../../../http/address.ts";
-import { onceField, onceKey, onceOf } from "../../../http/once.ts";
-import { merchantForm, merchantPage } from "../../../routes.ts";
-import { requireProof } from "../../../session/prove.ts";
+import { onceKey } from "../../../http/once.ts";
+import { merchantPage } from "../../../routes.ts";
 import type { ConsoleContext, MerchantVisit, Page } from "../../../session/visit.ts";
-import { stateOf, translateCode } from "../../../texts/labels.ts";
-import { fillText, pluralText, textsOf } from "../../../texts/texts.ts";
-import { hiddenField, problemSummary } from "../../../view/fields.ts";
-import { postForm } from "../../../view/forms.ts";
+import { cardText, codesOf, stateOf, translateCode } from "../../../texts/labels.ts";
+import { fillText, type Language, pluralText, textsOf } from "../../../texts/texts.ts";
 import { partLinks } from "../../../view/operator-forms.ts";
 import { cursorLinks, renderCopyable, toneChip } from "../../../view/pieces.ts";
 import { loadSection } from "../../../view/section.ts";
 import { factList, htmlTable } from "../../../view/table.ts";
 import { countText, dateTimeText, dayText, moneyText } from "../../../view/values.ts";
-import { proofAbove, refundLimitIn } from "../payment/refusal.ts";
-import { type AnswerDraft, answerFiles, answerForm, answerRoutes, fileLabel, textLabel } from "./answer.ts";
+import { acceptRoutes } from "./accept.ts";
+import { answerRoutes } from "./answer.ts";
+import { type AnswerDraft, answerFacts, answerFiles, answerForm } from "./answer-form.ts";
+import { fileRoute, type KnownFiles, knownFiles } from "./evidence-file.ts";
 
 function disputeRoutes(context: ConsoleContext): void {
+  const show = (visit: MerchantVisit, record: DisputeRecord, draft: AnswerDraft) =>
+    disputePage(context, visit, record, draft);
   merchantPage(context, "/disputes/:disputeId", "payments.read", async (visit) => {
     const record = await disputeOf(context, visit);
-    return disputePage(visit, record, emptyDraft(record));
+    return await show(visit, record, emptyDraft(record));
   });
-  answerRoutes(context, disputeOf, disputePage);
+  fileRoute(context);
+  answerRoutes(context, disputeOf, show);
   acceptRoutes(context, disputeOf);
 }
 
@@ -51,30 +52,71 @@ function isOpen({ dispute, acceptance, evidence }: DisputeRecord): boolean {
   return waits && acceptance === "" && evidence?.status === "not_submitted";
 }
 
-function disputePage(visit: MerchantVisit, record: DisputeRecord, draft: AnswerDraft): Page {
+async function disputePage(
+  context: ConsoleContext,
+  visit: MerchantVisit,
+  record: DisputeRecord,
+  draft: AnswerDraft,
+): Promise<Page> {
   const { language, base, may } = visit;
   const texts = textsOf(language).disputes;
-  const { dispute, currency, paymentId } = record;
+  const { dispute } = record;
   if (!dispute) throw new Failure("NOT_FOUND");
-  const amount = moneyText(language, dispute.amount, currency);
+  const amount = moneyText(language, dispute.amount, record.currency);
   const { text, tone } = stateOf(language, "moneyStates", dispute.status);
   const mayAnswer = may("disputes.answer") && (isOpen(record) || draft.isOpen === true);
+  const [facts, files] = await Promise.all([disputeFacts(context, visit, record), knownFiles(context, visit, record)]);
   return {
     title: fillText(texts.disputeOf, { amount }),
     status: draft.problems.length > 0 ? 422 : 200,
     body: html`<div class="heading"><h1>${fillText(texts.disputeOf, { amount })}</h1>${toneChip(text, tone)}</div>
-<div class="panel">${factList([
-      [texts.reason, translateCode(language, "reasons", dispute.reason)],
-      [texts.due, dateTimeText(language, dispute.evidenceDueAt)],
-      [texts.opened, dateTimeText(language, dispute.openedAt)],
-      [texts.payment, html`<a href="${base}/payments/${paymentId}">${texts.openPayment}</a>`],
-      [texts.id, renderCopyable(language, dispute.id)],
-      [texts.processorId, renderCopyable(language, dispute.connectorDisputeId)],
-    ])}</div>
-${acceptanceNote(visit, record)}${sentEvidence(visit, record.evidence)}
-${mayAnswer ? answerForm(visit, dispute.id, draft) : ""}
+<div class="panel">${facts}</div>
+${acceptanceNote(visit, record)}${sentEvidence(visit, record, files)}
+${mayAnswer ? html`${advice(language, dispute.reason)}${answerForm(visit, dispute.id, draft, files)}` : ""}
 ${mayAnswer && isOpen(record) ? html`<p><a class="button danger" href="${base}/disputes/${dispute.id}/accept">${texts.accept}</a></p>` : ""}`,
   };
+}
+
+/** The deadline and the amount first, then the customer and the order. */
+async function disputeFacts({ peers }: ConsoleContext, visit: MerchantVisit, record: DisputeRecord): Promise<Html> {
+  const { merchantId, environment, language, base } = visit;
+  const texts = textsOf(language).disputes;
+  const { dispute, currency, paymentId } = record;
+  const { payment } = await peers.payments.getPayment({ merchantId, environment, paymentId });
+  if (!payment || !dispute) throw new Failure("NOT_FOUND");
+  const amount = moneyText(language, dispute.amount, currency);
+  const total = moneyText(language, payment.amount, currency);
+  const due = dateTimeText(language, dispute.evidenceDueAt);
+  return factList([
+    [texts.due, due === "" ? "" : html`<strong>${due}</strong> ${isOpen(record) ? timeLeft(language, dispute) : ""}`],
+    [texts.amount, dispute.amount === payment.amount ? amount : fillText(texts.partOf, { amount, total })],
+    [texts.buyer, payment.customerEmail],
+    [texts.reference, payment.orderReference],
+    [texts.description, payment.description],
+    [texts.card, cardText(payment.card)],
+    [texts.reason, translateCode(language, "reasons", dispute.reason)],
+    [texts.opened, dateTimeText(language, dispute.openedAt)],
+    [texts.payment, html`<a href="${base}/payments/${paymentId}">${texts.openPayment}</a>`],
+    [texts.id, renderCopyable(language, dispute.id)],
+    [texts.processorId, renderCopyable(language, dispute.connectorDisputeId)],
+  ]);
+}
+
+function timeLeft(language: Language, { evidenceDueAt }: NonNullable<DisputeRecord["dispute"]>): Html | string {
+  const texts = textsOf(language).disputes;
+  if (!evidenceDueAt) return "";
+  const days = Math.floor((timestampMs(evidenceDueAt) - Date.now()) / 86_400_000);
+  if (days < 0) return toneChip(texts.overdue, "bad");
+  return days < 1 ? toneChip(texts.lastDay, "bad") : toneChip(pluralText(language, texts.daysLeft, days), "wait");
+}
+
+/** Advice for the reason of the dispute. */
+function advice(language: Language, reason: string): Html {
+  const texts = textsOf(language).disputes;
+  const known = reason === "unrecognized" ? "fraudulent" : reason;
+  const code = codesOf("disputeAdvice").includes(known) ? known : "general";
+  const lines = translateCode(language, "disputeAdvice", code).split("\n");
+  return html`<section class="panel"><h2>${texts.advice}</h2><ul>${lines.map((line) => html`<li>${line}</li>`)}</ul></section>`;
 }
 
 function acceptanceNote({ language }: MerchantVisit, { acceptance }: DisputeRecord): Html | string {
@@ -83,104 +125,12 @@ function acceptanceNote({ language }: MerchantVisit, { acceptance }: DisputeReco
   return html`<p class="warning">${acceptance === "accepted" ? texts.accepted : texts.accepting}</p>`;
 }
 
-function sentEvidence({ language }: MerchantVisit, evidence: Evidence | undefined): Html | string {
-  const texts = textsOf(language).disputes;
+function sentEvidence(visit: MerchantVisit, record: DisputeRecord, files: KnownFiles): Html | string {
+  const texts = textsOf(visit.language).disputes;
+  const { dispute, evidence } = record;
   if (!evidence || evidence.status === "not_submitted") return "";
-  const pairs: [string, Html | string][] = [
-    ...Object.entries(evidence.texts).map(([name, value]): [string, string] => [textLabel(language, name), value]),
-    ...Object.entries(evidence.files).map(([name, id]): [string, Html] => [
-      fileLabel(language, name),
-      html`<code>${id}</code>`,
-    ]),
-  ];
-  return html`<section class="panel"><h2>${texts.evidence}</h2><p>${evidence.status === "submitted" ? texts.submitted : texts.sending} ${dayText(language, evidence.submittedAt)}</p>${factList(pairs)}</section>`;
-}
-
-const action = "disputes.answer";
-
-const refusals = {
-  DISPUTE_NOT_ANSWERABLE: "over",
-  IDEMPOTENCY_CONFLICT: "busy",
-  CONNECTOR_ERROR: "processorRejected",
-  SERVICE_UNAVAILABLE: "unknown",
-} as const;
-
-function acceptRoutes(
-  context: ConsoleContext,
-  find: (context: ConsoleContext, visit: MerchantVisit) => Promise<DisputeRecord>,
-): void {
-  const path = "/disputes/:disputeId/accept";
-  merchantPage(context, path, action, async (visit) => {
-    const record = await find(context, visit);
-    const isAllowed = isWithinLimit(visit, record, await sumReturned(context, visit, record));
-    return acceptPage(visit, record, "", isAllowed);
-  });
-  merchantForm(context, path, { action }, async (visit, form) => {
-    const { merchantId, environment, base, language } = visit;
-    const record = await find(context, visit);
-    const disputeId = record.dispute?.id ?? "";
-    const returnedAmount = await sumReturned(context, visit, record);
-    if (!isWithinLimit(visit, record, returnedAmount)) {
-      return { ...acceptPage(visit, record, "", false), status: 422 };
-    }
-    if (returnedAmount > proofAbove(record.currency)) {
-      const proof = await requireProof(context, visit, form);
-      if ("page" in proof) return proof.page;
-    }
-    const idempotency = onceOf(form, ["accept", disputeId], []);
-    try {
-      const ids = { merchantId, environment, disputeId };
-      const { dispute } = await context.peers.disputes.acceptDispute({ ...ids, idempotency });
-      const done = dispute?.acceptance === "accepted" ? "dispute-accepted" : "acceptance-pending";
-      return { go: `${base}/disputes/${disputeId}`, done };
-    } catch (error) {
-      const text = new Map(Object.entries(refusals)).get(asFailure(error).reason);
-      if (!text) throw error;
-      return acceptPage(visit, record, textsOf(language).disputes[text]);
-    }
-  });
-}
-
-/** Minor units that the customer got by refunds and would keep by this dispute. */
-async function sumReturned(
-  { peers }: ConsoleContext,
-  { merchantId, environment }: MerchantVisit,
-  { dispute, paymentId }: DisputeRecord,
-): Promise<bigint> {
-  const { payment } = await peers.payments.getPayment({ merchantId, environment, paymentId });
-  if (!payment || !dispute) throw new Failure("NOT_FOUND");
-  return payment.refundedAmount + dispute.amount;
-}
-
-function isWithinLimit({ membership }: MerchantVisit, { currency }: DisputeRecord, returnedAmount: bigint): boolean {
-  const limit = refundLimitIn(membership, currency);
-  return limit === undefined || returnedAmount <= limit;
-}
-
-function acceptPage(
-  visit: MerchantVisit,
-  { dispute, currency }: DisputeRecord,
-  problem: string,
-  isAllowed = true,
-): Page {
-  const { language, base, membership } = visit;
-  const texts = textsOf(language).disputes;
-  const id = dispute?.id ?? "";
-  const back = html`<a href="${base}/disputes/${id}">${texts.back}</a>`;
-  const limit = moneyText(language, refundLimitIn(membership, currency) ?? 0n, currency);
-  const amount = moneyText(language, dispute?.amount ?? 0n, currency);
-  const form = postForm(visit, {
-    fields: [hiddenField(onceField, onceKey("accept", id, 0))],
-    button: fillText(texts.acceptNow, { amount }),
-    tone: "danger",
-    link: back,
-  });
-  return {
-    title: texts.accept,
-    status: problem === "" ? 200 : 422,
-    body: html`<div class="panel form-panel"><h1>${texts.accept}</h1>${problemSummary(texts.wrong, problem === "" ? [] : [["main", problem]])}<p>${texts.acceptText}</p>
-${isAllowed ? form : html`<p>${fillText(texts.acceptAboveLimit, { limit })}</p><p>${back}</p>`}</div>`,
-  };
+  const facts = answerFacts(visit, dispute?.id ?? "", evidence.texts, evidence.files, files);
+  return html`<section class="panel"><h2>${texts.evidence}</h2><p>${evidence.status === "submitted" ? texts.submitted : texts.sending} ${dayText(visit.language, evidence.submittedAt)}</p>${facts}</section>`;
 }
 
 const pageSize = 50;
