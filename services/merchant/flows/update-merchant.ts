@@ -11,6 +11,7 @@ import { type BrandingRow, lockBranding } from "../store/brandings.ts";
 import { lockMerchant, type Merchant } from "../store/merchants.ts";
 import { lockSandboxProfile, markProfilesSynced } from "../store/sandbox-profiles.ts";
 import { merchantChanged } from "./create-merchant.ts";
+import { notifyOwners } from "./people/notify-people.ts";
 
 /** An unspecified environment means both: for an operator, or a gateway of 0.1.0. */
 interface ChangeScope {
@@ -82,8 +83,8 @@ export async function updateBranding(
 }
 
 /**
- * An operator may set any status, also an earlier one.
- * @param reason for the audit log; may be empty
+ * An operator may set any status, also an earlier one. The merchant's owners get a mail about a new one.
+ * @param reason for the audit log and the mail; may be empty
  * @throws Failure NOT_FOUND.
  */
 export async function updateStanding(
@@ -95,11 +96,14 @@ export async function updateStanding(
   const merchant = await context.db.transaction(async (tx) => {
     const found = await lockMerchant(tx.em, merchantId);
     if (!found) throw new Failure("NOT_FOUND");
+    const isNewStatus = change.status !== undefined && change.status !== found.status;
     tx.em.assign(found, change);
     await context.outbox.append(tx, [merchantUpdated(found, Environment.UNSPECIFIED, change, reason)]);
+    if (isNewStatus) await notifyOwners(context, tx, found, reason);
     return found;
   });
   context.outbox.wake();
+  context.mails.now();
   return merchant;
 }
 

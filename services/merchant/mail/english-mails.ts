@@ -101,4 +101,28 @@ export const englishMails: MailTexts = {
     button: { label: "View API keys", url: facts.link },
     notes: [reason(facts)],
   }),
+  standingChanged: ({ link, merchantName, status, reason: why }) => {
+    const [word, now] = {
+      active: ["active", "You can take payments. Sessions and payment links that were canceled stay canceled."],
+      suspended: [
+        "suspended",
+        "You cannot take payments. You can still view data, refund payments, cancel authorizations and respond to disputes.",
+      ],
+      closed: ["closed", "You cannot take payments, and you can only view data."],
+    }[status];
+    const ended = "Open checkout sessions and payment links have been canceled and will not come back.";
+    return {
+      subject: `${merchantName}: account ${word}`,
+      paragraphs: [
+        `The account of ${merchantName} is ${word}.`,
+        ...(why === "" ? [] : [`Reason: ${why}`]),
+        now ?? "",
+        ...(status === "active" ? [] : [ended]),
+      ],
+      button: { label: "Open the console", url: link },
+      notes: [
+        `You receive this mail because you are an owner of ${merchantName}. If you have questions, contact the operator.`,
+      ],
+    };
+  },
 };

@@ -108,4 +108,28 @@ export const germanMails: MailTexts = {
     button: { label: "API-Schlüssel ansehen", url: facts.link },
     notes: [reason(facts)],
   }),
+  standingChanged: ({ link, merchantName, status, reason: why }) => {
+    const [word, now] = {
+      active: ["aktiv", "Sie können Zahlungen annehmen. Beendete Sitzungen und Zahlungslinks bleiben beendet."],
+      suspended: [
+        "gesperrt",
+        "Sie können keine Zahlungen annehmen. Sie können weiterhin Daten ansehen, Zahlungen erstatten, Autorisierungen stornieren und Reklamationen beantworten.",
+      ],
+      closed: ["geschlossen", "Sie können keine Zahlungen annehmen und nur noch Daten ansehen."],
+    }[status];
+    const ended = "Offene Checkout-Sitzungen und Zahlungslinks wurden endgültig beendet.";
+    return {
+      subject: `${merchantName}: Konto ${word}`,
+      paragraphs: [
+        `Das Konto von ${merchantName} ist ${word}.`,
+        ...(why === "" ? [] : [`Grund: ${why}`]),
+        now ?? "",
+        ...(status === "active" ? [] : [ended]),
+      ],
+      button: { label: "Konsole öffnen", url: link },
+      notes: [
+        `Sie erhalten diese E-Mail als Inhaber von ${merchantName}. Bei Fragen wenden Sie sich an den Betreiber.`,
+      ],
+    };
+  },
 };

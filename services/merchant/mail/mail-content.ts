@@ -142,6 +142,14 @@ export interface MatterFacts {
   readonly date: string;
 }
 
+interface StandingFacts {
+  readonly link: string;
+  readonly merchantName: string;
+  readonly status: "active" | "suspended" | "closed";
+  /** An operator's words; may be empty. */
+  readonly reason: string;
+}
+
 export interface MailTexts {
   invitation(facts: InvitationFacts): MailContent;
   signInLink(facts: { readonly link: string } & BrowserFacts): MailContent;
@@ -153,4 +161,5 @@ export interface MailTexts {
   endpointFailing(facts: MatterFacts): MailContent;
   keyCreated(facts: MatterFacts): MailContent;
   keyExpiring(facts: MatterFacts): MailContent;
+  standingChanged(facts: StandingFacts): MailContent;
 }

@@ -25,9 +25,9 @@ export function merchantsRpc(context: MerchantContext): ServiceImpl<typeof Merch
       const isSandbox = environment === Environment.SANDBOX;
       return { merchant: toMerchant(merchant, isSandbox ? await findSandboxProfile(em, merchantId) : merchant) };
     },
-    async listMerchants({ status, pageSize, pageToken }) {
+    async listMerchants({ status, query, merchantIds: ids, pageSize, pageToken }) {
       // The proto's rule admits no other value.
-      const filter = { status: (status || undefined) as MerchantStatus | undefined };
+      const filter = { status: (status || undefined) as MerchantStatus | undefined, query: query.trim(), ids };
       const { page, nextPageToken } = await keysetPage("merchant", { pageToken, limit: pageSize }, (id, limit) =>
         listMerchants(context.db.em(), { ...filter, beforeId: id || undefined, limit }),
       );

@@ -1,5 +1,6 @@
 // The merchants table: live profile and standing.
-import { defineEntity, type InferEntity, LockMode, p, type SqlEntityManager } from "@mikro-orm/postgresql";
+import { defineEntity, type InferEntity, LockMode, p, raw, type SqlEntityManager } from "@mikro-orm/postgresql";
+import { literalPattern } from "#platform/lists/condition.ts";
 import type { MerchantStatus } from "../rules/profile.ts";
 
 export const MerchantEntity = defineEntity({
@@ -32,15 +33,27 @@ export function findMerchant(em: SqlEntityManager, id: string): Promise<Merchant
   return em.findOne(MerchantEntity, { id });
 }
 
-export function listMerchants(
-  em: SqlEntityManager,
-  filter: { status: MerchantStatus | undefined; beforeId: string | undefined; limit: number },
-): Promise<Merchant[]> {
+interface MerchantFilter {
+  readonly status: MerchantStatus | undefined;
+  /** A part of name, legal name or e-mail; empty: all. */
+  readonly query: string;
+  /** Empty: all. */
+  readonly ids: readonly string[];
+  readonly beforeId: string | undefined;
+  readonly limit: number;
+}
+
+// The expression of the index merchants_by_text.
+const searched = "lower(name || ' ' || legal_name || ' ' || email)";
+
+export function listMerchants(em: SqlEntityManager, filter: MerchantFilter): Promise<Merchant[]> {
+  const { status, query, ids, beforeId, limit } = filter;
   const where = {
-    ...(filter.status === undefined ? {} : { status: filter.status }),
-    ...(filter.beforeId === undefined ? {} : { id: { $lt: filter.beforeId } }),
+    ...(status !== undefined && { status }),
+    ...(query !== "" && { [raw(searched)]: { $like: `%${literalPattern(query.toLowerCase())}%` } }),
+    $and: [ids.length === 0 ? {} : { id: { $in: [...ids] } }, beforeId === undefined ? {} : { id: { $lt: beforeId } }],
   };
-  return em.find(MerchantEntity, where, { orderBy: { id: "desc" }, limit: filter.limit });
+  return em.find(MerchantEntity, where, { orderBy: { id: "desc" }, limit });
 }
 
 /** Assigned fields are written at the commit. */

@@ -47,6 +47,29 @@ test("a new merchant is active, has default branding, and can take sandbox payme
   await rpc.announced.event("merchant.created", id);
 });
 
+test("merchants are found by a part of name, legal name or e-mail in any case, page by page, and by their ids", async () => {
+  const words = { country: "DE", currency: "EUR" };
+  const [first, second, third] = await Promise.all([
+    merchants.createMerchant({ ...words, name: "Zitronen & Söhne", legalName: "", email: "shop@agrumi.example" }),
+    merchants.createMerchant({ ...words, name: "Citrus", legalName: "ZITRONEN-Haus GmbH", email: "a@citrus.example" }),
+    merchants.createMerchant({ ...words, name: "50%_off", legalName: "", email: "ZITRONEN@off.example" }),
+  ]);
+  const ids = [first, second, third].map(({ merchant }) => merchant?.id ?? "");
+  const find = async (filter: object) => (await merchants.listMerchants(filter)).merchants.map(({ id }) => id);
+  const sorted = (of: readonly string[]) => of.toSorted();
+  assert.deepEqual(sorted(await find({ query: " zItRoNeN " })), sorted(ids));
+  assert.deepEqual(await find({ query: "agrumi.ex" }), [ids[0]]);
+  assert.deepEqual(await find({ query: "haus gmbh" }), [ids[1]]);
+  assert.deepEqual(await find({ query: "0%_o" }), [ids[2]], "signs of patterns are text");
+  assert.deepEqual(await find({ query: "zitr%haus" }), []);
+  assert.deepEqual(await find({ query: "zitronen", status: "suspended" }), []);
+  assert.deepEqual(await find({ merchantIds: [ids[1] ?? "", newId("merchant")] }), [ids[1]]);
+  const page = await merchants.listMerchants({ query: "zitronen", pageSize: 2 });
+  const rest = await merchants.listMerchants({ query: "zitronen", pageSize: 2, pageToken: page.nextPageToken });
+  assert.deepEqual(sorted([...page.merchants, ...rest.merchants].map(({ id }) => id)), sorted(ids));
+  assert.equal(rest.nextPageToken, "");
+});
+
 test("an account is found by the processor's id and by ours", async () => {
   const merchantId = await rpc.newMerchant();
   const { account } = await connectors.getActiveConnectorAccount({ merchantId, environment: sandbox });

@@ -237,4 +237,26 @@ test("a removed member gets no more mails, also queued ones", async () => {
   assert(!(await queued("dispute_due", disputeId)).some((row) => row.person_id === gone.personId));
 });
 
+test("an operator's change of a merchant's status is mailed to its owners once, with the reason", async () => {
+  const merchantId = await service.newMerchant();
+  const [owner, admin] = [
+    await service.joinMember(merchantId),
+    await service.joinMember(merchantId, { role: "admin" }),
+  ];
+  const set = (status: string, reason = "") => service.merchants.updateMerchantState({ merchantId, status, reason });
+  await set("suspended", "Card testing <b>");
+  await set("suspended", "Card testing <b>");
+  await service.merchants.updateMerchantState({ merchantId, refundsEnabled: false });
+  const mail = await firstAbout(owner, "account suspended");
+  for (const text of ["Reason: Card testing <b>", "refund payments", "will not come back"])
+    assert(mail.text?.includes(text), text);
+  assert.equal(String(mail.html).includes("<b>"), false);
+  assert.equal(mail.headers.has("list-unsubscribe"), false);
+  await set("active");
+  await firstAbout(owner, "account active");
+  await set("closed", "Contract ended");
+  await firstAbout(owner, "account closed");
+  assert.deepEqual([about(owner.email, "account").length, about(admin.email, "account").length], [3, 0]);
+});
+
 test.run();

@@ -11,7 +11,8 @@ import { brandOf, mailTexts, queueMail } from "../../mail/queue-mail.ts";
 import { unsubscribeToken } from "../../mail/unsubscribe.ts";
 import type { Door } from "../../rules/people/door.ts";
 import { kindsFor, type NotificationKind } from "../../rules/people/notifications.ts";
-import { findMerchant } from "../../store/merchants.ts";
+import { roleNamed } from "../../rules/people/roles.ts";
+import { findMerchant, type Merchant } from "../../store/merchants.ts";
 import type { SessionRow } from "../../store/people/console-sessions.ts";
 import { membersOf } from "../../store/people/memberships.ts";
 import { choicesOf } from "../../store/people/notification-choices.ts";
@@ -77,6 +78,23 @@ const contentOf: { readonly [K in NotificationKind]: (texts: MailTexts, facts: M
   key_created: (texts, facts) => texts.keyCreated(facts),
   key_expiring: (texts, facts) => texts.keyExpiring(facts),
 };
+
+/** Notifies a merchant's owners of its new status. They cannot opt out. The caller wakes `mails` after the commit. */
+export async function notifyOwners(
+  context: MerchantContext,
+  tx: MappedTx,
+  { id: merchantId, name: merchantName, status }: Merchant,
+  reason: string,
+): Promise<void> {
+  const origin = context.doors.get("merchants")?.origin;
+  if (!context.canMail || origin === undefined || status === "pending") return;
+  const facts = { link: `${origin}/${merchantId}/live/home`, merchantName, status, reason };
+  for (const { id: personId, email, language, role } of await membersOf(tx, merchantId)) {
+    if (!roleNamed("merchants", role)?.isOwner) continue;
+    const content = mailTexts(language).standingChanged(facts);
+    await queueMail(context, tx, { to: email, personId, kind: "standing_changed", content, merchantId });
+  }
+}
 
 /** For a person who had another sign-in method before. */
 export async function notifySignInMethodAdded(
