@@ -18,8 +18,8 @@ export interface OverviewDay {
   unpaidCount: bigint;
 }
 
-const paid = ["succeeded", "partially_refunded", "refunded", "disputed"];
-const unpaid = ["failed", "canceled"];
+export const paid = ["succeeded", "partially_refunded", "refunded", "disputed"];
+export const unpaid = ["failed", "canceled"];
 
 /** @param days number of days up to today by the database's clock @returns one snapshot */
 export async function readOverview(

@@ -8,6 +8,7 @@ import type { Wake } from "#platform/process/job.ts";
 import type { Recovery } from "#platform/service/recovery.ts";
 import { Failure, invalidField } from "#platform/values/failure.ts";
 import {
+  GetInstallationOverviewResponseSchema,
   OperationSchema,
   type OperatorService,
   Resolution,
@@ -17,6 +18,7 @@ import {
 import { resolveOperation, retryOperation } from "../flows/resolve-operation.ts";
 import { resolveFunds } from "../flows/unexpected-funds/resolve-funds.ts";
 import type { VerifyDeps } from "../flows/verify-intent.ts";
+import { readInstallationOverview } from "../lists/installation.ts";
 import { actionsOf, type FundsAction } from "../rules/unexpected-funds.ts";
 import {
   countParked,
@@ -92,6 +94,8 @@ export function operatorRpc(deps: OperatorDeps): ServiceImpl<typeof OperatorServ
       }));
       return { replica: hostname(), circuits, total: all.length };
     },
+    getInstallationOverview: async (request) =>
+      create(GetInstallationOverviewResponseSchema, await readInstallationOverview(db, request)),
     tellPayment: async ({ objectId }) => {
       const found = await findStoryEntry(db, objectId);
       if (!found) throw new Failure("NOT_FOUND");

@@ -4,7 +4,7 @@
 const charactersMax = 100;
 const endingMax = 10;
 
-/** @returns the name without its folders; empty: nothing is left of it */
+/** @returns the name without its folders; empty: no character can be kept */
 export function cleanFileName(sent: string): string {
   const name = sent.split(/[\\/]/).at(-1) ?? "";
   const shown = name
@@ -13,7 +13,7 @@ export function cleanFileName(sent: string): string {
     .trim();
   const [characters, dot] = [[...shown], shown.lastIndexOf(".")];
   if (characters.length <= charactersMax) return shown;
-  // The ending tells what the file is.
+  // People recognize a file by its ending.
   const ending = dot > 0 ? [...shown.slice(dot)].slice(0, endingMax).join("") : "";
   return `${characters.slice(0, charactersMax - [...ending].length).join("")}${ending}`;
 }

@@ -18,6 +18,7 @@ import {
 import { eventTypes, listedCodes } from "../rules/event-types.ts";
 import { listAttempts } from "../store/attempts.ts";
 import {
+  countFailed,
   type DeliveryState,
   deliveryExists,
   findDeliveryOf,
@@ -28,6 +29,7 @@ import { findDelivery, listEventDeliveries } from "../store/delivery-search.ts";
 import { findEndpoint } from "../store/endpoints.ts";
 import { findEvent, listEvents } from "../store/events.ts";
 import { parkedProblem } from "../store/parked-events.ts";
+import { firstDeliveryIdOf } from "../store/partitions.ts";
 import { findRetryRun } from "../store/retry-runs.ts";
 
 type Methods = Partial<ServiceImpl<typeof WebhookService>>;
@@ -90,6 +92,11 @@ export function deliveryMethods(deps: QueueDeps) {
     async listEventDeliveries({ merchantId, eventId }) {
       const rows = await listEventDeliveries(deps.db, merchantId, eventId);
       return { deliveries: rows.map(toEventDelivery), parked: await parkedProblem(deps.db, eventId) };
+    },
+    async countFailedDeliveries({ environment, merchantIds, since }) {
+      const fromId = firstDeliveryIdOf(since ? timestampDate(since).getTime() : latestMs);
+      const rows = await countFailed(deps.db, environment, merchantIds, fromId);
+      return { failed: Object.fromEntries(rows.map(({ merchantId, failed }) => [merchantId, BigInt(failed)])) };
     },
   } satisfies Methods;
 }

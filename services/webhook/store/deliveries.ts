@@ -110,6 +110,24 @@ export async function endpointHealth(sql: Sql, lane: LaneKey, fromId: string): P
   return row;
 }
 
+const countedMax = 1_000;
+
+/** Failed deliveries by merchant, at most 1,000 of an endpoint. @param fromId smallest id that is counted */
+export async function countFailed(
+  sql: Sql,
+  environment: number,
+  merchantIds: readonly string[],
+  fromId: string,
+): Promise<{ merchantId: string; failed: string }[]> {
+  return await sql.rows(
+    `select e.merchant_id as "merchantId", sum(d.n)::text as failed from endpoints e cross join lateral (
+       select count(*) as n from (select from deliveries d where d.merchant_id = e.merchant_id and d.endpoint_id = e.id
+         and d.id >= $3 and d.state = 'failed' limit ${countedMax}) counted) d
+     where e.merchant_id = any ($1) and e.environment = $2 group by 1 having sum(d.n) > 0`,
+    [merchantIds, environment, fromId],
+  );
+}
+
 /**
  * Makes a delivery of any state due now with a fresh schedule. Call it in a transaction.
  * @returns false if the delivery does not exist

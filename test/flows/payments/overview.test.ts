@@ -5,6 +5,7 @@ import type { Sql } from "#platform/database/database.ts";
 import { foldListCounts } from "#platform/lists/list-counts.ts";
 import { Environment } from "#proto/merchant/v1/merchant_pb.ts";
 import { auditMoneyDays, type MoneyDifference } from "../../../services/payments/audit/money-days.ts";
+import { readInstallationOverview } from "../../../services/payments/lists/installation.ts";
 import { type OverviewDay, readOverview } from "../../../services/payments/lists/overview.ts";
 import { foldMoneyDays } from "../../../services/payments/store/money-days.ts";
 import { freshDatabase, openDatabase, testPool } from "../../harness/database.ts";
@@ -104,8 +105,71 @@ test("the overview reads no payment or refund, so its time does not grow with th
     };
     const { days: found } = await readOverview({ snapshot: (read) => read({ rows }) }, owner, days);
     assert.ok(found.length > 0);
+    assert.deepEqual([...tables].sort(), ["list_counts", "list_deltas", "money_days", "money_deltas"]);
+    const all = { environment: owner.environment, days, currency: "EUR" };
+    await readInstallationOverview({ snapshot: (read) => read({ rows }) }, all);
   });
-  assert.deepEqual([...tables].sort(), ["list_counts", "list_deltas", "money_days", "money_deltas"]);
+  assert.deepEqual([...tables].sort(), ["disputes", "list_counts", "list_deltas", "money_days", "money_deltas"]);
+});
+
+/** The definition of the installation's figures over all rows. */
+const figuresText = `
+  with bounds as (select ((now() at time zone 'UTC')::date - $3::int + 1) as first),
+  cells as (
+    select merchant_id, connector, captured_at as at, 1 as c, captured_amount as ca, 0 as r, 0 as ra, 0 as p, 0 as u, 0 as d, 0 as da
+      from payments where environment = $1 and currency = $2 and visible and captured_amount > 0
+    union all
+    select r.merchant_id, p.connector, r.created_at, 0, 0, 1, r.amount, 0, 0, 0, 0 from refunds r join payments p on p.id = r.payment_id
+      where r.environment = $1 and r.currency = $2 and r.status in ('pending', 'succeeded')
+    union all
+    select merchant_id, connector, created_at, 0, 0, 0, 0, (outcome = 'succeeded')::int, (outcome in ('failed', 'canceled'))::int, 0, 0
+      from payments where environment = $1 and currency = $2 and visible
+    union all
+    select merchant_id, connector, opened_at, 0, 0, 0, 0, 0, 0, 1, amount from disputes
+      where environment = $1 and currency = $2 and status not in ('warning_needs_response', 'warning_under_review', 'warning_closed'))
+  select sum(c)::text as "capturedCount", sum(ca)::text as "capturedAmount", sum(r)::text as "refundCount", sum(ra)::text as "refundedAmount",
+    sum(p)::text as "paidCount", sum(u)::text as "unpaidCount", sum(d)::text as "disputeCount", sum(da)::text as "disputedAmount"
+  from cells, bounds where (at at time zone 'UTC')::date >= first`;
+
+async function assertInstallation(days: number): Promise<void> {
+  await db.snapshot(async (sql) => {
+    const scope = { environment: owner.environment, days, currency: "" };
+    const found = await readInstallationOverview({ snapshot: (read) => read(sql) }, scope);
+    const asText = (figures: object) =>
+      Object.fromEntries(Object.entries(figures).map(([name, n]) => [name, String(n)]));
+    const wanted = async (condition: string, ...values: string[]) =>
+      (await sql.rows(`${figuresText} ${condition}`, [owner.environment, found.currency, days, ...values]))[0];
+    assert.deepEqual(asText(found.total), await wanted(""));
+    assert.ok(found.currencies.length > 1 && found.merchants.length >= 2);
+    for (const { merchantId, figures } of found.merchants) {
+      assert.deepEqual(asText(figures), await wanted("and merchant_id = $4", merchantId), merchantId);
+    }
+    for (const { connector, figures } of found.connectors) {
+      const own = await wanted("and connector = $4", connector);
+      const uncounted = { capturedCount: "0", capturedAmount: "0", refundCount: "0", refundedAmount: "0" };
+      assert.deepEqual(asText(figures), Object.assign({}, own, uncounted), connector);
+    }
+    const volumes = found.merchants.map(({ figures }) => figures.capturedAmount);
+    assert.deepEqual(
+      volumes,
+      volumes.toSorted((a, b) => Number(b - a)),
+      "the largest first",
+    );
+  });
+}
+
+test("the installation's figures equal the rows, in all, by merchant and by processor, folded or not", async () => {
+  await insertPaymentRows(pool, { merchantId: "mer_c", count: 50, days: 3, until: new Date(), batch: 40 });
+  await pool.query(
+    `insert into disputes (id, payment_id, connector, connector_ref, reason, status, amount, opened_at)
+     select 'dp_' || substr(id, 5), id, connector, 'dsp_' || id, 'fraudulent',
+       case when row_number() over () % 3 = 0 then 'warning_needs_response' else 'needs_response' end, 5, created_at
+     from (select * from payments where captured_amount > 0 order by id desc limit 40) p`,
+  );
+  for (const days of [1, 7, 30]) await assertInstallation(days);
+  while (await foldMoneyDays(db));
+  await foldListCounts(db);
+  for (const days of [1, 7, 30]) await assertInstallation(days);
 });
 
 test("the auditor finds a wrong day and nothing else", async () => {

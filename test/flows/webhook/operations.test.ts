@@ -75,6 +75,21 @@ test("an endpoint's health counts delivered, failed and pending deliveries and e
   await assert.rejects(t.webhooks.getEndpointHealth({ ...own, environment: 2 }), isNotFound);
 });
 
+test("failed deliveries of merchants are counted since a time, in their environment", async () => {
+  const [own, other] = [await register(), await register()];
+  receiver.answer({ status: 500 });
+  const since = timestampFromDate(new Date(Date.now() - 1_000));
+  await t.announce({ merchantId: own.merchantId });
+  const merchantIds = [own.merchantId, other.merchantId];
+  const failed = async (change: object = {}) =>
+    (await t.webhooks.countFailedDeliveries({ environment: 1, merchantIds, since, ...change })).failed;
+  await eventually("a failure", async () => (await t.webhooks.getEndpointHealth(own)).failed === 1n);
+  assert.deepEqual(await failed(), { [own.merchantId]: 1n });
+  assert.deepEqual(await failed({ environment: 2 }), {});
+  assert.deepEqual(await failed({ merchantIds: [other.merchantId] }), {});
+  assert.deepEqual(await failed({ since: timestampFromDate(new Date(Date.now() + 60_000)) }), {});
+});
+
 test("a retry run retries all failed deliveries since a time and reports its progress", async () => {
   const own = await register();
   await t.announce({ merchantId: own.merchantId });

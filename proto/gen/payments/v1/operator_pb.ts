@@ -18,7 +18,7 @@ import type { Message, UnknownEnum } from "@bufbuild/protobuf";
  * Describes the file payments/v1/operator.proto.
  */
 export const file_payments_v1_operator: GenFile = /*@__PURE__*/
-  fileDesc("ChpwYXltZW50cy92MS9vcGVyYXRvci5wcm90bxILcGF5bWVudHMudjEiMAoTTGlzdENpcmN1aXRzUmVxdWVzdBIZCgVsaW1pdBgBIAEoBUIKukgHGgUYyAEoASJlChRMaXN0Q2lyY3VpdHNSZXNwb25zZRIPCgdyZXBsaWNhGAEgASgJEi0KCGNpcmN1aXRzGAIgAygLMhsucGF5bWVudHMudjEuQWNjb3VudENpcmN1aXQSDQoFdG90YWwYAyABKAUikAEKDkFjY291bnRDaXJjdWl0EhwKFGNvbm5lY3Rvcl9hY2NvdW50X2lkGAEgASgJEhEKCWNvbm5lY3RvchgCIAEoCRINCgVzdGF0ZRgDIAEoCRIpCgVzaW5jZRgEIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASEwoLcHJvYmVfaW5fbXMYBSABKAUiMgoSVGVsbFBheW1lbnRSZXF1ZXN0EhwKCW9iamVjdF9pZBgBIAEoCUIJukgGcgQQARhAIswBChNUZWxsUGF5bWVudFJlc3BvbnNlEhIKCnBheW1lbnRfaWQYASABKAkSEwoLbWVyY2hhbnRfaWQYAiABKAkSLQoLZW52aXJvbm1lbnQYAyABKA4yGC5tZXJjaGFudC52MS5FbnZpcm9ubWVudBISCgpzZXNzaW9uX2lkGAQgASgJEg4KBnN0YXR1cxgFIAEoCRISCgpyZWZ1bmRfaWRzGAYgAygJEiUKBWxpbmVzGAcgAygLMhYucGF5bWVudHMudjEuU3RvcnlMaW5lIlsKCVN0b3J5TGluZRImCgJhdBgBIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASDAoEcGFydBgCIAEoCRIKCgJpZBgDIAEoCRIMCgR3aGF0GAQgASgJIvcDCghTdXNwZW5zZRIKCgJpZBgBIAEoCRIMCgRraW5kGAIgASgJEhIKCnBheW1lbnRfaWQYAyABKAkSEQoJcmVmdW5kX2lkGAQgASgJEhMKC21lcmNoYW50X2lkGAUgASgJEi0KC2Vudmlyb25tZW50GAYgASgOMhgubWVyY2hhbnQudjEuRW52aXJvbm1lbnQSEQoJY29ubmVjdG9yGAcgASgJEhwKFGNvbm5lY3Rvcl9hY2NvdW50X2lkGAggASgJEhUKDWNvbm5lY3Rvcl9yZWYYCSABKAkSDgoGYW1vdW50GAogASgDEhcKD3JldHVybmVkX2Ftb3VudBgLIAEoAxIQCghjdXJyZW5jeRgMIAEoCRINCgVzdGF0ZRgNIAEoCRISCgpyZXNvbHV0aW9uGA4gASgJEiwKB2FjdGlvbnMYDyADKA4yGy5wYXltZW50cy52MS5TdXNwZW5zZUFjdGlvbhIQCghvcGVyYXRvchgQIAEoCRIMCgRub3RlGBEgASgJEiwKCGZvdW5kX2F0GBIgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBItCgljbG9zZWRfYXQYEyABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEhUKDWNsb3NlZF9hbW91bnQYFCABKAMiYgoTTGlzdFN1c3BlbnNlUmVxdWVzdBIZCgVsaW1pdBgBIAEoBUIKukgHGgUYyAEoARIbCgpwYWdlX3Rva2VuGAIgASgJQge6SARyAhhAEhMKC3dpdGhfY2xvc2VkGAMgASgIImMKFExpc3RTdXNwZW5zZVJlc3BvbnNlEiQKBWl0ZW1zGAEgAygLMhUucGF5bWVudHMudjEuU3VzcGVuc2USFwoPbmV4dF9wYWdlX3Rva2VuGAIgASgJEgwKBG9wZW4YAyABKAMiNAoSR2V0U3VzcGVuc2VSZXF1ZXN0Eh4KC3N1c3BlbnNlX2lkGAEgASgJQgm6SAZyBBABGEAiOgoTR2V0U3VzcGVuc2VSZXNwb25zZRIjCgRpdGVtGAEgASgLMhUucGF5bWVudHMudjEuU3VzcGVuc2UipgEKFlJlc29sdmVTdXNwZW5zZVJlcXVlc3QSHAoLc3VzcGVuc2VfaWQYASABKAlCB7pIBHICGEASNwoGYWN0aW9uGAIgASgOMhsucGF5bWVudHMudjEuU3VzcGVuc2VBY3Rpb25CCrpIB4IBBBABIAASGwoIb3BlcmF0b3IYAyABKAlCCbpIBnIEEAEYZBIYCgRub3RlGAQgASgJQgq6SAdyBRABGNAPIj4KF1Jlc29sdmVTdXNwZW5zZVJlc3BvbnNlEiMKBGl0ZW0YASABKAsyFS5wYXltZW50cy52MS5TdXNwZW5zZSKJAwoJT3BlcmF0aW9uEgoKAmlkGAEgASgJEgwKBGtpbmQYAiABKAkSDQoFc3RhdGUYAyABKAkSEwoLbWVyY2hhbnRfaWQYBCABKAkSLQoLZW52aXJvbm1lbnQYBSABKA4yGC5tZXJjaGFudC52MS5FbnZpcm9ubWVudBISCgpwYXltZW50X2lkGAYgASgJEhEKCXJlZnVuZF9pZBgHIAEoCRIRCgljb25uZWN0b3IYCCABKAkSHAoUY29ubmVjdG9yX2FjY291bnRfaWQYCSABKAkSEQoJcmVmZXJlbmNlGAogASgJEg4KBmFtb3VudBgLIAEoAxIQCghjdXJyZW5jeRgMIAEoCRINCgV0cmllcxgNIAEoBRISCgpsYXN0X2Vycm9yGA4gASgJEi8KC25leHRfdHJ5X2F0GA8gASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIuCgpjcmVhdGVkX2F0GBAgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcCJlCg1PcGVyYXRpb25GYWN0EgwKBGZhY3QYASABKAkSEAoIb3BlcmF0b3IYAiABKAkSDAoEbm90ZRgDIAEoCRImCgJhdBgEIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXAiVQobTGlzdFBhcmtlZE9wZXJhdGlvbnNSZXF1ZXN0EhkKBWxpbWl0GAEgASgFQgq6SAcaBRjIASgBEhsKCnBhZ2VfdG9rZW4YAiABKAlCB7pIBHICGEAicgocTGlzdFBhcmtlZE9wZXJhdGlvbnNSZXNwb25zZRIqCgpvcGVyYXRpb25zGAEgAygLMhYucGF5bWVudHMudjEuT3BlcmF0aW9uEhcKD25leHRfcGFnZV90b2tlbhgCIAEoCRINCgV0b3RhbBgDIAEoAyI2ChNHZXRPcGVyYXRpb25SZXF1ZXN0Eh8KDG9wZXJhdGlvbl9pZBgBIAEoCUIJukgGcgQQARhAIm4KFEdldE9wZXJhdGlvblJlc3BvbnNlEikKCW9wZXJhdGlvbhgBIAEoCzIWLnBheW1lbnRzLnYxLk9wZXJhdGlvbhIrCgdoaXN0b3J5GAIgAygLMhoucGF5bWVudHMudjEuT3BlcmF0aW9uRmFjdCJtChVSZXRyeU9wZXJhdGlvblJlcXVlc3QSHwoMb3BlcmF0aW9uX2lkGAEgASgJQgm6SAZyBBABGEASGwoIb3BlcmF0b3IYAiABKAlCCbpIBnIEEAEYZBIWCgRub3RlGAMgASgJQgi6SAVyAxjQDyJDChZSZXRyeU9wZXJhdGlvblJlc3BvbnNlEikKCW9wZXJhdGlvbhgBIAEoCzIWLnBheW1lbnRzLnYxLk9wZXJhdGlvbiLMAQoXUmVzb2x2ZU9wZXJhdGlvblJlcXVlc3QSHwoMb3BlcmF0aW9uX2lkGAEgASgJQgm6SAZyBBABGEASNwoKcmVzb2x1dGlvbhgCIAEoDjIXLnBheW1lbnRzLnYxLlJlc29sdXRpb25CCrpIB4IBBBABIAASHwoNY29ubmVjdG9yX3JlZhgDIAEoCUIIukgFcgMY/wESGwoIb3BlcmF0b3IYBCABKAlCCbpIBnIEEAEYZBIZCgVwcm9vZhgFIAEoCUIKukgHcgUQChjQDyJFChhSZXNvbHZlT3BlcmF0aW9uUmVzcG9uc2USKQoJb3BlcmF0aW9uGAEgASgLMhYucGF5bWVudHMudjEuT3BlcmF0aW9uKoUBCg5TdXNwZW5zZUFjdGlvbhIfChtTVVNQRU5TRV9BQ1RJT05fVU5TUEVDSUZJRUQQABIdChlTVVNQRU5TRV9BQ1RJT05fR0lWRV9CQUNLEAESGAoUU1VTUEVOU0VfQUNUSU9OX1RBS0UQAhIZChVTVVNQRU5TRV9BQ1RJT05fQ0xPU0UQAypgCgpSZXNvbHV0aW9uEhoKFlJFU09MVVRJT05fVU5TUEVDSUZJRUQQABIXChNSRVNPTFVUSU9OX0hBUFBFTkVEEAESHQoZUkVTT0xVVElPTl9ORVZFUl9IQVBQRU5FRBACMu8GCg9PcGVyYXRvclNlcnZpY2UScAoUTGlzdFBhcmtlZE9wZXJhdGlvbnMSKC5wYXltZW50cy52MS5MaXN0UGFya2VkT3BlcmF0aW9uc1JlcXVlc3QaKS5wYXltZW50cy52MS5MaXN0UGFya2VkT3BlcmF0aW9uc1Jlc3BvbnNlIgOQAgESWAoMR2V0T3BlcmF0aW9uEiAucGF5bWVudHMudjEuR2V0T3BlcmF0aW9uUmVxdWVzdBohLnBheW1lbnRzLnYxLkdldE9wZXJhdGlvblJlc3BvbnNlIgOQAgESXgoOUmV0cnlPcGVyYXRpb24SIi5wYXltZW50cy52MS5SZXRyeU9wZXJhdGlvblJlcXVlc3QaIy5wYXltZW50cy52MS5SZXRyeU9wZXJhdGlvblJlc3BvbnNlIgOQAgASZAoQUmVzb2x2ZU9wZXJhdGlvbhIkLnBheW1lbnRzLnYxLlJlc29sdmVPcGVyYXRpb25SZXF1ZXN0GiUucGF5bWVudHMudjEuUmVzb2x2ZU9wZXJhdGlvblJlc3BvbnNlIgOQAgASWAoMTGlzdFN1c3BlbnNlEiAucGF5bWVudHMudjEuTGlzdFN1c3BlbnNlUmVxdWVzdBohLnBheW1lbnRzLnYxLkxpc3RTdXNwZW5zZVJlc3BvbnNlIgOQAgESVQoLR2V0U3VzcGVuc2USHy5wYXltZW50cy52MS5HZXRTdXNwZW5zZVJlcXVlc3QaIC5wYXltZW50cy52MS5HZXRTdXNwZW5zZVJlc3BvbnNlIgOQAgESYQoPUmVzb2x2ZVN1c3BlbnNlEiMucGF5bWVudHMudjEuUmVzb2x2ZVN1c3BlbnNlUmVxdWVzdBokLnBheW1lbnRzLnYxLlJlc29sdmVTdXNwZW5zZVJlc3BvbnNlIgOQAgISWAoMTGlzdENpcmN1aXRzEiAucGF5bWVudHMudjEuTGlzdENpcmN1aXRzUmVxdWVzdBohLnBheW1lbnRzLnYxLkxpc3RDaXJjdWl0c1Jlc3BvbnNlIgOQAgESVQoLVGVsbFBheW1lbnQSHy5wYXltZW50cy52MS5UZWxsUGF5bWVudFJlcXVlc3QaIC5wYXltZW50cy52MS5UZWxsUGF5bWVudFJlc3BvbnNlIgOQAgEaBYq1GAEEYgZwcm90bzM", [file_access_v1_access, file_buf_validate_validate, file_google_protobuf_timestamp, file_merchant_v1_merchant]);
+  fileDesc("ChpwYXltZW50cy92MS9vcGVyYXRvci5wcm90bxILcGF5bWVudHMudjEiMAoTTGlzdENpcmN1aXRzUmVxdWVzdBIZCgVsaW1pdBgBIAEoBUIKukgHGgUYyAEoASJlChRMaXN0Q2lyY3VpdHNSZXNwb25zZRIPCgdyZXBsaWNhGAEgASgJEi0KCGNpcmN1aXRzGAIgAygLMhsucGF5bWVudHMudjEuQWNjb3VudENpcmN1aXQSDQoFdG90YWwYAyABKAUikAEKDkFjY291bnRDaXJjdWl0EhwKFGNvbm5lY3Rvcl9hY2NvdW50X2lkGAEgASgJEhEKCWNvbm5lY3RvchgCIAEoCRINCgVzdGF0ZRgDIAEoCRIpCgVzaW5jZRgEIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASEwoLcHJvYmVfaW5fbXMYBSABKAUiMgoSVGVsbFBheW1lbnRSZXF1ZXN0EhwKCW9iamVjdF9pZBgBIAEoCUIJukgGcgQQARhAIswBChNUZWxsUGF5bWVudFJlc3BvbnNlEhIKCnBheW1lbnRfaWQYASABKAkSEwoLbWVyY2hhbnRfaWQYAiABKAkSLQoLZW52aXJvbm1lbnQYAyABKA4yGC5tZXJjaGFudC52MS5FbnZpcm9ubWVudBISCgpzZXNzaW9uX2lkGAQgASgJEg4KBnN0YXR1cxgFIAEoCRISCgpyZWZ1bmRfaWRzGAYgAygJEiUKBWxpbmVzGAcgAygLMhYucGF5bWVudHMudjEuU3RvcnlMaW5lIlsKCVN0b3J5TGluZRImCgJhdBgBIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASDAoEcGFydBgCIAEoCRIKCgJpZBgDIAEoCRIMCgR3aGF0GAQgASgJIvcDCghTdXNwZW5zZRIKCgJpZBgBIAEoCRIMCgRraW5kGAIgASgJEhIKCnBheW1lbnRfaWQYAyABKAkSEQoJcmVmdW5kX2lkGAQgASgJEhMKC21lcmNoYW50X2lkGAUgASgJEi0KC2Vudmlyb25tZW50GAYgASgOMhgubWVyY2hhbnQudjEuRW52aXJvbm1lbnQSEQoJY29ubmVjdG9yGAcgASgJEhwKFGNvbm5lY3Rvcl9hY2NvdW50X2lkGAggASgJEhUKDWNvbm5lY3Rvcl9yZWYYCSABKAkSDgoGYW1vdW50GAogASgDEhcKD3JldHVybmVkX2Ftb3VudBgLIAEoAxIQCghjdXJyZW5jeRgMIAEoCRINCgVzdGF0ZRgNIAEoCRISCgpyZXNvbHV0aW9uGA4gASgJEiwKB2FjdGlvbnMYDyADKA4yGy5wYXltZW50cy52MS5TdXNwZW5zZUFjdGlvbhIQCghvcGVyYXRvchgQIAEoCRIMCgRub3RlGBEgASgJEiwKCGZvdW5kX2F0GBIgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBItCgljbG9zZWRfYXQYEyABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEhUKDWNsb3NlZF9hbW91bnQYFCABKAMiYgoTTGlzdFN1c3BlbnNlUmVxdWVzdBIZCgVsaW1pdBgBIAEoBUIKukgHGgUYyAEoARIbCgpwYWdlX3Rva2VuGAIgASgJQge6SARyAhhAEhMKC3dpdGhfY2xvc2VkGAMgASgIImMKFExpc3RTdXNwZW5zZVJlc3BvbnNlEiQKBWl0ZW1zGAEgAygLMhUucGF5bWVudHMudjEuU3VzcGVuc2USFwoPbmV4dF9wYWdlX3Rva2VuGAIgASgJEgwKBG9wZW4YAyABKAMiNAoSR2V0U3VzcGVuc2VSZXF1ZXN0Eh4KC3N1c3BlbnNlX2lkGAEgASgJQgm6SAZyBBABGEAiOgoTR2V0U3VzcGVuc2VSZXNwb25zZRIjCgRpdGVtGAEgASgLMhUucGF5bWVudHMudjEuU3VzcGVuc2UipgEKFlJlc29sdmVTdXNwZW5zZVJlcXVlc3QSHAoLc3VzcGVuc2VfaWQYASABKAlCB7pIBHICGEASNwoGYWN0aW9uGAIgASgOMhsucGF5bWVudHMudjEuU3VzcGVuc2VBY3Rpb25CCrpIB4IBBBABIAASGwoIb3BlcmF0b3IYAyABKAlCCbpIBnIEEAEYZBIYCgRub3RlGAQgASgJQgq6SAdyBRABGNAPIj4KF1Jlc29sdmVTdXNwZW5zZVJlc3BvbnNlEiMKBGl0ZW0YASABKAsyFS5wYXltZW50cy52MS5TdXNwZW5zZSKJAwoJT3BlcmF0aW9uEgoKAmlkGAEgASgJEgwKBGtpbmQYAiABKAkSDQoFc3RhdGUYAyABKAkSEwoLbWVyY2hhbnRfaWQYBCABKAkSLQoLZW52aXJvbm1lbnQYBSABKA4yGC5tZXJjaGFudC52MS5FbnZpcm9ubWVudBISCgpwYXltZW50X2lkGAYgASgJEhEKCXJlZnVuZF9pZBgHIAEoCRIRCgljb25uZWN0b3IYCCABKAkSHAoUY29ubmVjdG9yX2FjY291bnRfaWQYCSABKAkSEQoJcmVmZXJlbmNlGAogASgJEg4KBmFtb3VudBgLIAEoAxIQCghjdXJyZW5jeRgMIAEoCRINCgV0cmllcxgNIAEoBRISCgpsYXN0X2Vycm9yGA4gASgJEi8KC25leHRfdHJ5X2F0GA8gASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIuCgpjcmVhdGVkX2F0GBAgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcCJlCg1PcGVyYXRpb25GYWN0EgwKBGZhY3QYASABKAkSEAoIb3BlcmF0b3IYAiABKAkSDAoEbm90ZRgDIAEoCRImCgJhdBgEIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXAiVQobTGlzdFBhcmtlZE9wZXJhdGlvbnNSZXF1ZXN0EhkKBWxpbWl0GAEgASgFQgq6SAcaBRjIASgBEhsKCnBhZ2VfdG9rZW4YAiABKAlCB7pIBHICGEAicgocTGlzdFBhcmtlZE9wZXJhdGlvbnNSZXNwb25zZRIqCgpvcGVyYXRpb25zGAEgAygLMhYucGF5bWVudHMudjEuT3BlcmF0aW9uEhcKD25leHRfcGFnZV90b2tlbhgCIAEoCRINCgV0b3RhbBgDIAEoAyI2ChNHZXRPcGVyYXRpb25SZXF1ZXN0Eh8KDG9wZXJhdGlvbl9pZBgBIAEoCUIJukgGcgQQARhAIm4KFEdldE9wZXJhdGlvblJlc3BvbnNlEikKCW9wZXJhdGlvbhgBIAEoCzIWLnBheW1lbnRzLnYxLk9wZXJhdGlvbhIrCgdoaXN0b3J5GAIgAygLMhoucGF5bWVudHMudjEuT3BlcmF0aW9uRmFjdCJtChVSZXRyeU9wZXJhdGlvblJlcXVlc3QSHwoMb3BlcmF0aW9uX2lkGAEgASgJQgm6SAZyBBABGEASGwoIb3BlcmF0b3IYAiABKAlCCbpIBnIEEAEYZBIWCgRub3RlGAMgASgJQgi6SAVyAxjQDyJDChZSZXRyeU9wZXJhdGlvblJlc3BvbnNlEikKCW9wZXJhdGlvbhgBIAEoCzIWLnBheW1lbnRzLnYxLk9wZXJhdGlvbiLMAQoXUmVzb2x2ZU9wZXJhdGlvblJlcXVlc3QSHwoMb3BlcmF0aW9uX2lkGAEgASgJQgm6SAZyBBABGEASNwoKcmVzb2x1dGlvbhgCIAEoDjIXLnBheW1lbnRzLnYxLlJlc29sdXRpb25CCrpIB4IBBBABIAASHwoNY29ubmVjdG9yX3JlZhgDIAEoCUIIukgFcgMY/wESGwoIb3BlcmF0b3IYBCABKAlCCbpIBnIEEAEYZBIZCgVwcm9vZhgFIAEoCUIKukgHcgUQChjQDyJFChhSZXNvbHZlT3BlcmF0aW9uUmVzcG9uc2USKQoJb3BlcmF0aW9uGAEgASgLMhYucGF5bWVudHMudjEuT3BlcmF0aW9uIo8BCh5HZXRJbnN0YWxsYXRpb25PdmVydmlld1JlcXVlc3QSOQoLZW52aXJvbm1lbnQYASABKA4yGC5tZXJjaGFudC52MS5FbnZpcm9ubWVudEIKukgHggEEEAEgABIXCgRkYXlzGAIgASgFQgm6SAYaBBgeKAESGQoIY3VycmVuY3kYAyABKAlCB7pIBHICGAMi0AEKH0dldEluc3RhbGxhdGlvbk92ZXJ2aWV3UmVzcG9uc2USEAoIY3VycmVuY3kYASABKAkSEgoKY3VycmVuY2llcxgCIAMoCRIjCgV0b3RhbBgDIAEoCzIULnBheW1lbnRzLnYxLkZpZ3VyZXMSLwoJbWVyY2hhbnRzGAQgAygLMhwucGF5bWVudHMudjEuTWVyY2hhbnRGaWd1cmVzEjEKCmNvbm5lY3RvcnMYBSADKAsyHS5wYXltZW50cy52MS5Db25uZWN0b3JGaWd1cmVzIsMBCgdGaWd1cmVzEhYKDmNhcHR1cmVkX2NvdW50GAEgASgDEhcKD2NhcHR1cmVkX2Ftb3VudBgCIAEoAxIUCgxyZWZ1bmRfY291bnQYAyABKAMSFwoPcmVmdW5kZWRfYW1vdW50GAQgASgDEhIKCnBhaWRfY291bnQYBSABKAMSFAoMdW5wYWlkX2NvdW50GAYgASgDEhUKDWRpc3B1dGVfY291bnQYByABKAMSFwoPZGlzcHV0ZWRfYW1vdW50GAggASgDIk0KD01lcmNoYW50RmlndXJlcxITCgttZXJjaGFudF9pZBgBIAEoCRIlCgdmaWd1cmVzGAIgASgLMhQucGF5bWVudHMudjEuRmlndXJlcyJMChBDb25uZWN0b3JGaWd1cmVzEhEKCWNvbm5lY3RvchgBIAEoCRIlCgdmaWd1cmVzGAIgASgLMhQucGF5bWVudHMudjEuRmlndXJlcyqFAQoOU3VzcGVuc2VBY3Rpb24SHwobU1VTUEVOU0VfQUNUSU9OX1VOU1BFQ0lGSUVEEAASHQoZU1VTUEVOU0VfQUNUSU9OX0dJVkVfQkFDSxABEhgKFFNVU1BFTlNFX0FDVElPTl9UQUtFEAISGQoVU1VTUEVOU0VfQUNUSU9OX0NMT1NFEAMqYAoKUmVzb2x1dGlvbhIaChZSRVNPTFVUSU9OX1VOU1BFQ0lGSUVEEAASFwoTUkVTT0xVVElPTl9IQVBQRU5FRBABEh0KGVJFU09MVVRJT05fTkVWRVJfSEFQUEVORUQQAjLqBwoPT3BlcmF0b3JTZXJ2aWNlEnAKFExpc3RQYXJrZWRPcGVyYXRpb25zEigucGF5bWVudHMudjEuTGlzdFBhcmtlZE9wZXJhdGlvbnNSZXF1ZXN0GikucGF5bWVudHMudjEuTGlzdFBhcmtlZE9wZXJhdGlvbnNSZXNwb25zZSIDkAIBElgKDEdldE9wZXJhdGlvbhIgLnBheW1lbnRzLnYxLkdldE9wZXJhdGlvblJlcXVlc3QaIS5wYXltZW50cy52MS5HZXRPcGVyYXRpb25SZXNwb25zZSIDkAIBEl4KDlJldHJ5T3BlcmF0aW9uEiIucGF5bWVudHMudjEuUmV0cnlPcGVyYXRpb25SZXF1ZXN0GiMucGF5bWVudHMudjEuUmV0cnlPcGVyYXRpb25SZXNwb25zZSIDkAIAEmQKEFJlc29sdmVPcGVyYXRpb24SJC5wYXltZW50cy52MS5SZXNvbHZlT3BlcmF0aW9uUmVxdWVzdBolLnBheW1lbnRzLnYxLlJlc29sdmVPcGVyYXRpb25SZXNwb25zZSIDkAIAElgKDExpc3RTdXNwZW5zZRIgLnBheW1lbnRzLnYxLkxpc3RTdXNwZW5zZVJlcXVlc3QaIS5wYXltZW50cy52MS5MaXN0U3VzcGVuc2VSZXNwb25zZSIDkAIBElUKC0dldFN1c3BlbnNlEh8ucGF5bWVudHMudjEuR2V0U3VzcGVuc2VSZXF1ZXN0GiAucGF5bWVudHMudjEuR2V0U3VzcGVuc2VSZXNwb25zZSIDkAIBEmEKD1Jlc29sdmVTdXNwZW5zZRIjLnBheW1lbnRzLnYxLlJlc29sdmVTdXNwZW5zZVJlcXVlc3QaJC5wYXltZW50cy52MS5SZXNvbHZlU3VzcGVuc2VSZXNwb25zZSIDkAICElgKDExpc3RDaXJjdWl0cxIgLnBheW1lbnRzLnYxLkxpc3RDaXJjdWl0c1JlcXVlc3QaIS5wYXltZW50cy52MS5MaXN0Q2lyY3VpdHNSZXNwb25zZSIDkAIBEnkKF0dldEluc3RhbGxhdGlvbk92ZXJ2aWV3EisucGF5bWVudHMudjEuR2V0SW5zdGFsbGF0aW9uT3ZlcnZpZXdSZXF1ZXN0GiwucGF5bWVudHMudjEuR2V0SW5zdGFsbGF0aW9uT3ZlcnZpZXdSZXNwb25zZSIDkAIBElUKC1RlbGxQYXltZW50Eh8ucGF5bWVudHMudjEuVGVsbFBheW1lbnRSZXF1ZXN0GiAucGF5bWVudHMudjEuVGVsbFBheW1lbnRSZXNwb25zZSIDkAIBGgWKtRgBBGIGcHJvdG8z", [file_access_v1_access, file_buf_validate_validate, file_google_protobuf_timestamp, file_merchant_v1_merchant]);
 
 /**
  * Asks for the circuits of a replica.
@@ -988,6 +988,216 @@ export const ResolveOperationResponseSchema: GenMessage<ResolveOperationResponse
   messageDesc(file_payments_v1_operator, 22);
 
 /**
+ * Request of GetInstallationOverview.
+ *
+ * @generated from message payments.v1.GetInstallationOverviewRequest
+ */
+export type GetInstallationOverviewRequest = Message<"payments.v1.GetInstallationOverviewRequest"> & {
+  /**
+   * The environment.
+   *
+   * @generated from field: merchant.v1.Environment environment = 1;
+   */
+  environment: Environment;
+
+  /**
+   * Number of UTC days; the last is today by the database's clock.
+   *
+   * @generated from field: int32 days = 2;
+   */
+  days: number;
+
+  /**
+   * ISO 4217; empty: the currency with the most captured payments.
+   *
+   * @generated from field: string currency = 3;
+   */
+  currency: string;
+};
+
+/**
+ * Describes the message payments.v1.GetInstallationOverviewRequest.
+ * Use `create(GetInstallationOverviewRequestSchema)` to create a new message.
+ */
+export const GetInstallationOverviewRequestSchema: GenMessage<GetInstallationOverviewRequest> = /*@__PURE__*/
+  messageDesc(file_payments_v1_operator, 23);
+
+/**
+ * Response of GetInstallationOverview.
+ *
+ * @generated from message payments.v1.GetInstallationOverviewResponse
+ */
+export type GetInstallationOverviewResponse = Message<"payments.v1.GetInstallationOverviewResponse"> & {
+  /**
+   * ISO 4217 of all figures; empty: nothing was captured or refunded.
+   *
+   * @generated from field: string currency = 1;
+   */
+  currency: string;
+
+  /**
+   * Currencies with captured or refunded money in these days, those with the most captured payments first.
+   *
+   * @generated from field: repeated string currencies = 2;
+   */
+  currencies: string[];
+
+  /**
+   * Of all merchants.
+   *
+   * @generated from field: payments.v1.Figures total = 3;
+   */
+  total?: Figures | undefined;
+
+  /**
+   * At most 50, the largest captured amount first.
+   *
+   * @generated from field: repeated payments.v1.MerchantFigures merchants = 4;
+   */
+  merchants: MerchantFigures[];
+
+  /**
+   * By the processor's name; amounts are 0: they are not counted by processor.
+   *
+   * @generated from field: repeated payments.v1.ConnectorFigures connectors = 5;
+   */
+  connectors: ConnectorFigures[];
+};
+
+/**
+ * Describes the message payments.v1.GetInstallationOverviewResponse.
+ * Use `create(GetInstallationOverviewResponseSchema)` to create a new message.
+ */
+export const GetInstallationOverviewResponseSchema: GenMessage<GetInstallationOverviewResponse> = /*@__PURE__*/
+  messageDesc(file_payments_v1_operator, 24);
+
+/**
+ * Sums of some days in one currency. Amounts are minor units.
+ *
+ * @generated from message payments.v1.Figures
+ */
+export type Figures = Message<"payments.v1.Figures"> & {
+  /**
+   * Payments that were captured.
+   *
+   * @generated from field: int64 captured_count = 1;
+   */
+  capturedCount: bigint;
+
+  /**
+   * Captured amount of them.
+   *
+   * @generated from field: int64 captured_amount = 2;
+   */
+  capturedAmount: bigint;
+
+  /**
+   * Refunds that were asked for and are pending or succeeded.
+   *
+   * @generated from field: int64 refund_count = 3;
+   */
+  refundCount: bigint;
+
+  /**
+   * Their sum.
+   *
+   * @generated from field: int64 refunded_amount = 4;
+   */
+  refundedAmount: bigint;
+
+  /**
+   * Payments that were created and were paid, whatever became of the money later.
+   *
+   * @generated from field: int64 paid_count = 5;
+   */
+  paidCount: bigint;
+
+  /**
+   * Payments that were created and ended unpaid: failed or canceled.
+   *
+   * @generated from field: int64 unpaid_count = 6;
+   */
+  unpaidCount: bigint;
+
+  /**
+   * Disputes that were opened, without inquiries.
+   *
+   * @generated from field: int64 dispute_count = 7;
+   */
+  disputeCount: bigint;
+
+  /**
+   * Their sum.
+   *
+   * @generated from field: int64 disputed_amount = 8;
+   */
+  disputedAmount: bigint;
+};
+
+/**
+ * Describes the message payments.v1.Figures.
+ * Use `create(FiguresSchema)` to create a new message.
+ */
+export const FiguresSchema: GenMessage<Figures> = /*@__PURE__*/
+  messageDesc(file_payments_v1_operator, 25);
+
+/**
+ * The sums of a merchant.
+ *
+ * @generated from message payments.v1.MerchantFigures
+ */
+export type MerchantFigures = Message<"payments.v1.MerchantFigures"> & {
+  /**
+   * `mer_…`.
+   *
+   * @generated from field: string merchant_id = 1;
+   */
+  merchantId: string;
+
+  /**
+   * Its sums.
+   *
+   * @generated from field: payments.v1.Figures figures = 2;
+   */
+  figures?: Figures | undefined;
+};
+
+/**
+ * Describes the message payments.v1.MerchantFigures.
+ * Use `create(MerchantFiguresSchema)` to create a new message.
+ */
+export const MerchantFiguresSchema: GenMessage<MerchantFigures> = /*@__PURE__*/
+  messageDesc(file_payments_v1_operator, 26);
+
+/**
+ * The sums of a processor.
+ *
+ * @generated from message payments.v1.ConnectorFigures
+ */
+export type ConnectorFigures = Message<"payments.v1.ConnectorFigures"> & {
+  /**
+   * The name of the connector, such as `stripe`.
+   *
+   * @generated from field: string connector = 1;
+   */
+  connector: string;
+
+  /**
+   * Its sums.
+   *
+   * @generated from field: payments.v1.Figures figures = 2;
+   */
+  figures?: Figures | undefined;
+};
+
+/**
+ * Describes the message payments.v1.ConnectorFigures.
+ * Use `create(ConnectorFiguresSchema)` to create a new message.
+ */
+export const ConnectorFiguresSchema: GenMessage<ConnectorFigures> = /*@__PURE__*/
+  messageDesc(file_payments_v1_operator, 27);
+
+/**
  * An operator's action on a row.
  *
  * @generated from enum payments.v1.SuspenseAction
@@ -1168,6 +1378,17 @@ export const OperatorService: GenService<{
     methodKind: "unary";
     input: typeof ListCircuitsRequestSchema;
     output: typeof ListCircuitsResponseSchema;
+  },
+  /**
+   * Sums the last days of all merchants in one currency: in all, of the 50 merchants with the largest captured amount, and by processor. Reads
+   * counts, no payments.
+   *
+   * @generated from rpc payments.v1.OperatorService.GetInstallationOverview
+   */
+  getInstallationOverview: {
+    methodKind: "unary";
+    input: typeof GetInstallationOverviewRequestSchema;
+    output: typeof GetInstallationOverviewResponseSchema;
   },
   /**
    * Returns the history of a payment in time order with its next steps. Contains no secret, no text of the merchant, and no data of the
