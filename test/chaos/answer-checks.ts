@@ -3,7 +3,8 @@
 // agree.
 import { connectPeer } from "#platform/rpc/client.ts";
 import { PaymentsService } from "#proto/payments/v1/payments_pb.ts";
-import { fileLines } from "../../gateway/console/screens/money/payments/export.ts";
+import { paymentFile } from "../../gateway/console/screens/money/payments/export.ts";
+import { fileLines } from "../../gateway/console/session/download.ts";
 import type { MoneyRig } from "./money-rig.ts";
 import { type OurPayment, ourPayments, rowCounts } from "./money-truth.ts";
 import { answerDifferences, expectedAnswer, fieldDifferences } from "./payment-checks.ts";
@@ -86,7 +87,7 @@ async function fileDifferences({ running, merchantId }: MoneyRig, ours: OurPayme
       .listPayments({ merchantId, environment, limit: pageSize, afterId, withoutTotal: true });
   const lines: string[] = [];
   try {
-    for await (const some of fileLines(await pageAfter(""), pageAfter)) lines.push(...some.split("\r\n"));
+    for await (const some of fileLines(paymentFile, await pageAfter(""), pageAfter)) lines.push(...some.split("\r\n"));
   } finally {
     peer.close();
   }

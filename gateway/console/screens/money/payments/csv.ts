@@ -1,7 +1,7 @@
-// Formats payments as CSV (RFC 4180). Customers and shops write some of its texts, so a cell that a spreadsheet would
-// read as a formula starts with an apostrophe.
+// Formats payments as CSV.
 import { timestampDate } from "@bufbuild/protobuf/wkt";
 import type { ListedPayment } from "#proto/payments/v1/payments_pb.ts";
+import { csvHeading, csvRow } from "../../../view/csv.ts";
 import { majorUnits } from "../../../view/values.ts";
 import { mayCapture } from "../payment/refusal.ts";
 
@@ -22,26 +22,8 @@ const columns: readonly (readonly [string, (payment: ListedPayment) => string])[
   ["card_last4", ({ card }) => card?.last4 ?? ""],
 ];
 
-/** The header line. Its byte order mark makes spreadsheets read UTF-8. */
-export const csvHead = `\ufeff${lineOf(columns.map(([name]) => name))}`;
+export const csvHead = csvHeading(columns.map(([name]) => name));
 
 export function csvLine(payment: ListedPayment): string {
-  return lineOf(columns.map(([, of]) => csvCell(of(payment))));
-}
-
-// Most cells start unlike a formula and hold no separator.
-const plain = /^[a-z0-9][\w.:@-]*$/i;
-
-/** Escapes a text so that no spreadsheet computes it. */
-export function csvCell(text: string): string {
-  if (text === "" || plain.test(text)) return text;
-  // A spreadsheet that separates cells by semicolon or tab, such as a German one, ignores quotes within a line. For it,
-  // a cell can start inside the text.
-  const inner = text.replace(/(^|[;\t\r\n])(?=[" ]*[=+\-@＝＋－＠])/g, "$1'");
-  const safe = /^[\t\r\n]/.test(inner) ? `'${inner}` : inner;
-  return /["',;\r\n\t]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe;
-}
-
-function lineOf(cells: readonly string[]): string {
-  return `${cells.join(",")}\r\n`;
+  return csvRow(columns.map(([, of]) => of(payment)));
 }

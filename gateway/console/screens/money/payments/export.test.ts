@@ -5,8 +5,9 @@ import { callContext, publicOperationMs, remainingMs } from "#platform/values/ca
 import { Failure } from "#platform/values/failure.ts";
 import { ListPaymentsResponseSchema } from "#proto/payments/v1/payments_pb.ts";
 import { suite } from "../../../../../test/harness/suite.ts";
+import { Downloads, fileLines, filesMax } from "../../../session/download.ts";
 import { TooManyFiles } from "../../../session/turned-away.ts";
-import { Downloads, fileLines, filesMax } from "./export.ts";
+import { paymentFile } from "./export.ts";
 
 const test = suite("payment export");
 
@@ -22,7 +23,8 @@ const idsOf = (file: string) => [...file.matchAll(/^(\d+),/gm)].map(([, id]) => 
 test("writes every payment once", async () => {
   for (const count of [0, 1, 2, 3, 7]) {
     let file = "";
-    for await (const chunk of fileLines(pageBehind(String(count + 1)), async (id) => pageBehind(id))) file += chunk;
+    for await (const chunk of fileLines(paymentFile, pageBehind(String(count + 1)), async (id) => pageBehind(id)))
+      file += chunk;
     assert.deepEqual(
       idsOf(file),
       Array.from({ length: count }, (_, i) => count - i),
@@ -34,7 +36,7 @@ test("breaks off after the last page that loads", async () => {
   let file = "";
   const read = async () => {
     const lost = async (id: string) => (id === "4" ? Promise.reject(new Failure("NOT_FOUND")) : pageBehind(id));
-    for await (const chunk of fileLines(pageBehind("8"), lost)) file += chunk;
+    for await (const chunk of fileLines(paymentFile, pageBehind("8"), lost)) file += chunk;
   };
   await assert.rejects(read, Failure);
   assert.deepEqual(idsOf(file), [7, 6, 5, 4]);
@@ -42,7 +44,7 @@ test("breaks off after the last page that loads", async () => {
 
 test("stops when the browser leaves and ignores the failed page ahead", async () => {
   const requestedIds: string[] = [];
-  const file = fileLines(pageBehind("100"), async (id) => {
+  const file = fileLines(paymentFile, pageBehind("100"), async (id) => {
     requestedIds.push(id);
     throw new Failure("SERVICE_UNAVAILABLE");
   });

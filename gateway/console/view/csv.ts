@@ -1,0 +1,24 @@
+// CSV (RFC 4180). Customers and shops write some of its texts, so a cell that a spreadsheet would read as a formula
+// starts with an apostrophe.
+
+/** The header line. Its byte order mark makes spreadsheets read UTF-8. */
+export function csvHeading(names: readonly string[]): string {
+  return `\ufeff${csvRow(names)}`;
+}
+
+export function csvRow(cells: readonly string[]): string {
+  return `${cells.map(csvCell).join(",")}\r\n`;
+}
+
+// Most cells start unlike a formula and hold no separator.
+const plain = /^[a-z0-9][\w.:@-]*$/i;
+
+/** Escapes a text so that no spreadsheet computes it. */
+export function csvCell(text: string): string {
+  if (text === "" || plain.test(text)) return text;
+  // A spreadsheet that separates cells by semicolon or tab, such as a German one, ignores quotes within a line. For it,
+  // a cell can start inside the text.
+  const inner = text.replace(/(^|[;\t\r\n])(?=[" ]*[=+\-@＝＋－＠])/g, "$1'");
+  const safe = /^[\t\r\n]/.test(inner) ? `'${inner}` : inner;
+  return /["',;\r\n\t]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe;
+}
