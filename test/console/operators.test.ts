@@ -71,6 +71,13 @@ async function audited(action: string, objectId: string) {
   }
 }
 
+async function nameOf(merchantId: string): Promise<string> {
+  const [row] = await runSql(running.stack.database, "merchant", "select name from merchants where id = $1", [
+    merchantId,
+  ]);
+  return String(row?.name);
+}
+
 async function idOf(email: string): Promise<string> {
   const [row] = await runSql(running.stack.database, "merchant", "select id from persons where email = $1", [email]);
   return String(row?.id);
@@ -116,6 +123,22 @@ inBrowser.alone("suspends a merchant after proof and activates it again", async 
   await page.getByRole("heading", { name: "Lemon Books Active" }).waitFor();
 });
 
+inBrowser.alone("finds merchants by name and shows the figures of merchants and processors", async () => {
+  const { page } = omar;
+  await page.goto(at("/"));
+  await page.getByRole("heading", { name: "Overview" }).waitFor();
+  await page.getByRole("link", { name: "Sandbox" }).click();
+  const name = await nameOf(merchant());
+  const row = page.getByRole("row").filter({ has: page.getByRole("link", { name }) });
+  await row.getByText("€20.00").waitFor();
+  await page.getByRole("cell", { name: "Simulator" }).waitFor();
+  await page.goto(at("/merchants"));
+  await page.getByPlaceholder("Name, email or merchant ID").fill("LEMON bo");
+  await page.keyboard.press("Enter");
+  await page.getByRole("link", { name: "Lemon Books" }).waitFor();
+  assert.equal(await page.getByRole("row").count(), 2, "the head and one merchant");
+});
+
 inBrowser.alone("resolves a parked refund with proof and keeps the input across the passkey prompt", async () => {
   const { page } = olga;
   await expireProofs();
@@ -159,6 +182,7 @@ inBrowser.alone(
     await page.getByRole("button", { name: "Propose" }).click();
     await confirmIfPrompted(page);
     await page.getByText("Fill in at least one line.").first().waitFor();
+    await page.getByText("Select an environment.").first().waitFor();
     await page.getByLabel("Environment").selectOption("sandbox");
     const reason = "goodwill for an outage, ticket 12";
     await page.getByLabel("Reason").fill(reason);
@@ -244,9 +268,9 @@ inBrowser.alone("adds a fee schedule and a risk rule and explains their effect",
 
   await page.goto(at(`/risk?merchant=${merchant()}`));
   await open(page, "Add rule");
-  await page.getByLabel("Type").selectOption("amount_cap");
-  await page.getByLabel("Applies to", { exact: true }).fill("EUR");
-  await page.getByLabel("Limit").fill("900.00");
+  await page.getByRole("link", { name: "Amount cap" }).last().click();
+  await page.getByLabel("Currency").fill("EUR");
+  await page.getByLabel("Maximum amount").fill("900.00");
   await page.getByRole("button", { name: "Add rule" }).click();
   await page.getByText("Rule saved.").waitFor();
   await page.getByRole("cell", { name: "€900.00" }).first().waitFor();
@@ -256,6 +280,38 @@ inBrowser.alone("adds a fee schedule and a risk rule and explains their effect",
   await page.getByText("Rule saved.").waitFor();
   await page.goto(at(`/risk/decisions?session=${objects.session}`));
   await page.getByText("Session created").waitFor();
+});
+
+inBrowser.alone("reads journal and audit log by names, and downloads them", async () => {
+  const { page } = aude;
+  const name = await nameOf(merchant());
+  await page.goto(at("/journal"));
+  await page.getByPlaceholder("Merchant, or payment ID").fill(name.toUpperCase());
+  await page.keyboard.press("Enter");
+  await page.getByRole("cell", { name: "Captured" }).first().waitFor();
+  await page.getByRole("link", { name }).first().waitFor();
+  const journal = await (await page.request.get(at(`/journal.csv?of=${merchant()}`))).text();
+  const [head = "", ...lines] = journal.trimEnd().split("\r\n");
+  assert.match(head, /^\ufeffid,created_at,environment,merchant_id,merchant_name,payment_id,kind,/);
+  const [{ n } = {}] = await runSql(
+    running.stack.database,
+    "payments",
+    "select count(*)::int as n from journal where merchant_id = $1",
+    [merchant()],
+  );
+  assert.equal(lines.length, n);
+  assert.ok(lines.every((line) => line.includes(merchant()) && line.includes(name)));
+  await page.goto(at("/audit"));
+  await page.getByLabel("Who").selectOption({ label: "Olga" });
+  await page.getByLabel("Action").selectOption({ label: "Resolved a parked operation" });
+  await page.getByRole("button", { name: "Filter" }).click();
+  await page.getByRole("cell", { name: "Resolved a parked operation" }).waitFor();
+  await page.getByRole("cell", { name: "Olga" }).waitFor();
+  const href = await page.getByRole("link", { name: "Download as CSV" }).getAttribute("href");
+  const audit = await (await page.request.get(at(href ?? ""))).text();
+  assert.deepEqual([audit.trimEnd().split("\r\n").length, audit.includes(",Olga,operation.resolved,")], [2, true]);
+  await page.goto(at("/audit?merchant=no%20such%20shop"));
+  await page.getByText("No merchant matches.").waitFor();
 });
 
 /** Forms of every screen; an operator may send all of them. */
@@ -286,6 +342,7 @@ const forms = (): readonly string[] => [
 ];
 
 const pages = (): readonly string[] => [
+  "/overview?environment=sandbox",
   "/merchants",
   `/merchants/${merchant()}`,
   `/merchants/${merchant()}/people`,
@@ -370,7 +427,10 @@ inBrowser.alone("makes every screen accessible on phone and desktop, light and d
     ["phone-dark", { viewport: { width: 320, height: 740 }, colorScheme: "dark", locale: "de-DE" }],
   ] as const) {
     const visit = await inBrowser.open({ ...options, storageState: state, bypassCSP: true });
-    for (const path of [...pages(), `/journal/propose?merchant=${merchant()}`]) {
+    const rules = ["amount_cap", "velocity", "block_list", "card_testing"].map(
+      (kind) => `/risk/rules/new?kind=${kind}`,
+    );
+    for (const path of [...pages(), `/journal/propose?merchant=${merchant()}`, ...rules]) {
       await visit.page.goto(at(path));
       await visit.page.evaluate("document.querySelectorAll('main details').forEach((each) => (each.open = true))");
       assert.ok(await fitsWidth(visit.page), `${path} is too wide on ${name}`);

@@ -88,7 +88,7 @@ export async function signInNew({ page, context }: Visit, stack: StackInfo, join
   await page.getByLabel("Your name").fill(joining.name ?? "Robin Example");
   await page.getByRole("button", { name: "Accept" }).click();
   await page.getByRole("button", { name: "Set up a passkey" }).click();
-  await page.waitForURL((url) => url.pathname.endsWith("/home") || url.pathname === "/merchants");
+  await page.waitForURL((url) => url.pathname.endsWith("/home") || url.pathname === "/overview");
 }
 
 /** A mail as the mailbox has it. */

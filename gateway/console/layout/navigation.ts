@@ -54,6 +54,7 @@ export const operatorNavigation: readonly Group[] = [
   {
     label: "merchants",
     items: [
+      { path: "/overview", label: "home", action: "merchants.read" },
       { path: "/merchants", label: "merchants", action: "merchants.read" },
       { path: "/applications", label: "applications", action: "applications.read" },
     ],

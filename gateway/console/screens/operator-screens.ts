@@ -5,6 +5,7 @@ import { journalRoutes } from "./operators/journal/entries.ts";
 import { proposeRoutes } from "./operators/journal/propose.ts";
 import { applicationsRoutes } from "./operators/merchants/applications.ts";
 import { merchantRoutes, merchantsRoutes } from "./operators/merchants/merchants.ts";
+import { overviewRoutes } from "./operators/merchants/overview.ts";
 import { circuitsRoutes } from "./operators/money/circuits.ts";
 import { feesRoutes } from "./operators/money/fees.ts";
 import { operationsRoutes } from "./operators/money/operations.ts";
@@ -17,6 +18,7 @@ import { riskDecisionRoutes } from "./operators/risk/decisions.ts";
 import { riskRoutes, riskRuleRoutes } from "./operators/risk/rules.ts";
 
 export function operatorScreens(context: ConsoleContext): void {
+  overviewRoutes(context);
   merchantsRoutes(context);
   merchantRoutes(context);
   applicationsRoutes(context);

@@ -1,4 +1,5 @@
 // Pieces of the operators' screens: panels, dangerous actions inside a disclosure, refusals next to their fields.
+import { type Timestamp, timestampDate } from "@bufbuild/protobuf/wkt";
 import { asFailure, type Failure } from "#platform/values/failure.ts";
 import { Environment } from "#proto/merchant/v1/merchant_pb.ts";
 import { type Html, html } from "../../html.ts";
@@ -74,11 +75,40 @@ export function formatEnvironment(language: Language, environment: Environment):
   return environment === Environment.LIVE ? texts.live : texts.sandbox;
 }
 
-export function merchantLink(visit: OperatorVisit, merchantId: string): Html {
-  const id = html`<code>${merchantId}</code>`;
-  return visit.may("merchants.read") ? html`<a href="/merchants/${merchantId}">${id}</a>` : id;
+/** @param names of known merchants by id */
+export function merchantLink(
+  visit: OperatorVisit,
+  merchantId: string,
+  names: ReadonlyMap<string, string> = new Map(),
+): Html {
+  const shown = html`${names.get(merchantId) ?? html`<code>${merchantId}</code>`}`;
+  return visit.may("merchants.read") ? html`<a href="/merchants/${merchantId}">${shown}</a>` : shown;
 }
 
-export function storyLink(paymentId: string): Html | string {
-  return paymentId === "" ? "" : html`<a href="/stories/${paymentId}"><code>${paymentId}</code></a>`;
+export function storyLink(paymentId: string, isInTable = false): Html | string {
+  const id = isInTable ? shortId(paymentId) : html`<code>${paymentId}</code>`;
+  return paymentId === "" ? "" : html`<a href="/stories/${paymentId}">${id}</a>`;
+}
+
+/** An id that fits a table's cell; the whole one is its title. */
+export function shortId(id: string): Html {
+  const [, prefix, tail] = /^([a-z]+_)\w+(\w{6})$/.exec(id) ?? [];
+  return html`<code class="short-id" title="${id}">${prefix === undefined ? id : `${prefix}…${tail}`}</code>`;
+}
+
+/** @param address of the file, with the page's filters */
+export function downloadLink({ language }: Pick<OperatorVisit, "language">, address: string): Html {
+  const text = textsOf(language).operatorForms.download;
+  return html`<p><a class="button secondary" href="${address}" download>${text}</a></p>`;
+}
+
+/** An environment in a file. */
+export function environmentCell(environment: Environment): string {
+  if (environment === Environment.UNSPECIFIED) return "";
+  return environment === Environment.LIVE ? "live" : "sandbox";
+}
+
+/** A time in a file. */
+export function timeCell(at: Timestamp | undefined): string {
+  return at ? timestampDate(at).toISOString() : "";
 }

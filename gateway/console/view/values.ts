@@ -101,3 +101,10 @@ export function prettyJson(bytes: Uint8Array): string {
     return text;
   }
 }
+
+/** A part of all as `98.5%`; without any a dash. */
+export function shareText(language: Language, part: bigint, all: bigint): string {
+  if (all <= 0n) return "–";
+  const share = Number((part * 2_000n + all) / (all * 2n)) / 1_000;
+  return new Intl.NumberFormat(language, { style: "percent", maximumFractionDigits: 1 }).format(share);
+}

@@ -12,7 +12,7 @@ export function startRoutes(context: ConsoleContext): void {
   personPage(context, "/", async (visit) => {
     const [only, ...others] = visit.session.memberships;
     if (!only || others.length > 0) return choicePage(visit);
-    return { go: isOperators ? "/merchants" : `/${only.merchantId}/sandbox/home`, ...doneOf(visit) };
+    return { go: isOperators ? "/overview" : `/${only.merchantId}/sandbox/home`, ...doneOf(visit) };
   });
   personPage(context, "/choose", async (visit) => choicePage(visit));
 }

@@ -1,20 +1,38 @@
 // The journal: entries of all merchants, one merchant or one payment, newest first.
+import type { FastifyReply } from "fastify";
+import { Failure } from "#platform/values/failure.ts";
 import { Environment } from "#proto/merchant/v1/merchant_pb.ts";
 import type { JournalEntry } from "#proto/payments/v1/journal_pb.ts";
 import { type Html, html } from "../../../../html.ts";
 import { queryOf } from "../../../http/address.ts";
 import { dayStart, nextDayStart } from "../../../http/day.ts";
 import { operatorPage } from "../../../routes.ts";
+import { admitOperator, admitPerson } from "../../../session/admit.ts";
+import { Downloads, sendCsv } from "../../../session/download.ts";
 import type { ConsoleContext, OperatorVisit, Page } from "../../../session/visit.ts";
 import { codeChoices, codesOf, translateCode } from "../../../texts/labels.ts";
 import { textsOf } from "../../../texts/texts.ts";
+import { csvHeading, csvRow } from "../../../view/csv.ts";
 import { filterForm, filterInput, filterSelect, searchInput } from "../../../view/filter-form.ts";
-import { formatEnvironment, merchantLink, partLinks, storyLink } from "../../../view/operator-forms.ts";
-import { cursorLinks } from "../../../view/pieces.ts";
+import {
+  downloadLink,
+  environmentCell,
+  formatEnvironment,
+  merchantLink,
+  partLinks,
+  shortId,
+  storyLink,
+  timeCell,
+} from "../../../view/operator-forms.ts";
+import { cursorLinks, withFilter } from "../../../view/pieces.ts";
 import { htmlTable } from "../../../view/table.ts";
-import { dateTimeText, moneyText } from "../../../view/values.ts";
+import { dateTimeText, majorUnits, moneyText } from "../../../view/values.ts";
+import { chooseMerchant, merchantNames } from "../merchants/find-merchant.ts";
 
+const right = "journal.read";
 const pageSize = 50;
+// The service's limit.
+const fileSize = 200;
 
 interface Filters {
   /** `mer_…` or `pay_…`. */
@@ -26,16 +44,57 @@ interface Filters {
 }
 
 export function journalRoutes(context: ConsoleContext): void {
-  operatorPage(context, "/journal", "journal.read", (visit) => entriesPage(context, visit));
+  operatorPage(context, "/journal", right, (visit) => entriesPage(context, visit));
+  const downloads = new Downloads();
+  operatorPage(context, "/journal.csv", right, (visit) => sendEntries(context, downloads, visit));
 }
 
-async function entriesPage({ peers }: ConsoleContext, visit: OperatorVisit): Promise<Page> {
+async function sendEntries(context: ConsoleContext, downloads: Downloads, visit: OperatorVisit): Promise<FastifyReply> {
+  const chosen = filtersOf(queryOf(visit));
+  const { of, choice } = await readOf(context, visit, chosen.of);
+  if (choice !== "") throw new Failure("NOT_FOUND");
+  const request = { ...buildRequest({ ...chosen, of }), limit: fileSize };
+  return await sendCsv(visit, downloads, {
+    name: "journal",
+    owner: "operators",
+    head: csvHeading(entryColumns),
+    load: async (pageToken) => {
+      const { entries, nextPageToken } = await context.peers.journal.listEntries({ ...request, pageToken });
+      const ids = entries.map(({ merchantId }) => merchantId);
+      return { entries, nextPageToken, names: await merchantNames(context, ids) };
+    },
+    linesOf: ({ entries, names }) => entries.map((entry) => entryRow(entry, names)).join(""),
+    nextOf: ({ nextPageToken }) => nextPageToken || undefined,
+    assertStillMay: async () => admitOperator(await admitPerson(context, visit.request, visit.reply), right),
+  });
+}
+
+const entryColumns = [
+  ...["id", "created_at", "environment", "merchant_id", "merchant_name", "payment_id", "kind", "cause"],
+  ...["debit", "credit", "amount", "currency"],
+];
+
+function entryRow(entry: JournalEntry, names: ReadonlyMap<string, string>): string {
+  const { id, createdAt, environment, merchantId, paymentId, kind, cause, debit, credit, amount, currency } = entry;
+  return csvRow([
+    ...[String(id), timeCell(createdAt), environmentCell(environment), merchantId, names.get(merchantId) ?? ""],
+    ...[paymentId, kind, cause, debit, credit, majorUnits(amount, currency), currency],
+  ]);
+}
+
+async function entriesPage(context: ConsoleContext, visit: OperatorVisit): Promise<Page> {
   const { language } = visit;
   const texts = textsOf(language).journal;
   const query = queryOf(visit);
   const chosen = filtersOf(query);
+  const { of, choice } = await readOf(context, visit, chosen.of);
   const page = { limit: pageSize, pageToken: query.get("page") ?? "" };
-  const { entries, nextPageToken } = await peers.journal.listEntries({ ...buildRequest(chosen), ...page });
+  const { entries, nextPageToken } =
+    choice === ""
+      ? await context.peers.journal.listEntries({ ...buildRequest({ ...chosen, of }), ...page })
+      : { entries: [], nextPageToken: "" };
+  const ids = [of, ...entries.map(({ merchantId }) => merchantId)];
+  const names = await merchantNames(context, ids);
   const links = [
     ["/journal", texts.entries, true],
     ["/journal/adjustments", texts.adjustments, false],
@@ -44,9 +103,18 @@ async function entriesPage({ peers }: ConsoleContext, visit: OperatorVisit): Pro
     title: texts.title,
     body: html`<h1>${texts.title}</h1><p>${texts.text}</p>
 ${partLinks(texts.title, links)}
-${filters(visit, chosen)}${entryTable(visit, entries)}
+${filters(visit, chosen)}${choice}
+${choice === "" ? html`${entryTable(visit, entries, names)}${downloadLink(visit, withFilter("/journal.csv", query, { of, merchant: "", payment: "" }))}` : ""}
 ${cursorLinks(language, { path: "/journal", query, next: nextPageToken, total: entries.length, cursor: "page" })}`,
   };
+}
+
+/** A payment's id stays as it is; any other text names a merchant. */
+async function readOf(context: ConsoleContext, visit: OperatorVisit, typed: string) {
+  if (typed.startsWith("pay_")) return { of: typed, choice: "" };
+  const filter = { path: "/journal", query: queryOf(visit), name: "of", typed };
+  const { id, choice } = await chooseMerchant(context, visit, filter);
+  return { of: id, choice };
 }
 
 /** Other pages link here with `merchant` or `payment`. */
@@ -100,7 +168,7 @@ function filters({ language }: OperatorVisit, { of, environment, account, since,
   ]);
 }
 
-function entryTable(visit: OperatorVisit, entries: readonly JournalEntry[]): Html {
+function entryTable(visit: OperatorVisit, entries: readonly JournalEntry[], names: ReadonlyMap<string, string>): Html {
   const { language } = visit;
   const [texts, ownTexts] = [textsOf(language).journal, textsOf(language).operatorForms];
   return htmlTable({
@@ -109,21 +177,24 @@ function entryTable(visit: OperatorVisit, entries: readonly JournalEntry[]): Htm
     empty: texts.noEntries,
     columns: [
       { heading: ownTexts.at, cell: ({ createdAt }) => dateTimeText(language, createdAt) },
-      { heading: texts.what, cell: (entry) => html`<span><code>${entry.kind}</code><br>${causeLink(entry)}</span>` },
+      {
+        heading: texts.what,
+        cell: (entry) => html`<span>${translateCode(language, "books", entry.kind)}<br>${causeLink(entry)}</span>`,
+      },
       { heading: texts.from, cell: ({ debit }) => translateCode(language, "journalAccounts", debit) },
       { heading: texts.to, cell: ({ credit }) => translateCode(language, "journalAccounts", credit) },
       { heading: texts.amount, isNumber: true, cell: ({ amount, currency }) => moneyText(language, amount, currency) },
-      { heading: texts.payment, cell: ({ paymentId }) => storyLink(paymentId) },
+      { heading: texts.payment, cell: ({ paymentId }) => storyLink(paymentId, true) },
       {
         heading: ownTexts.merchant,
         cell: (each) =>
-          html`<span>${merchantLink(visit, each.merchantId)}<br>${formatEnvironment(language, each.environment)}</span>`,
+          html`<span>${merchantLink(visit, each.merchantId, names)}<br>${formatEnvironment(language, each.environment)}</span>`,
       },
     ],
   });
 }
 
 function causeLink({ kind, cause }: JournalEntry): Html {
-  const id = html`<code>${cause}</code>`;
+  const id = shortId(cause);
   return kind === "adjusted" ? html`<a href="/journal/adjustments/${cause}">${id}</a>` : id;
 }

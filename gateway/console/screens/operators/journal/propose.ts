@@ -45,7 +45,7 @@ interface FormValues {
 export function proposeRoutes(context: ConsoleContext): void {
   operatorPage(context, "/journal/propose", "journal.propose", async (visit) => {
     const merchant = (queryOf(visit).get("merchant") ?? "").slice(0, 64);
-    const typed = { merchant, environment: "live", about: "", reason: "", key: randomUUID(), lines: [] };
+    const typed = { merchant, environment: "", about: "", reason: "", key: randomUUID(), lines: [] };
     return proposePage(visit, typed, noProblems);
   });
   operatorForm(context, "/journal/propose", needs, (visit, form) => propose(context, visit, form));
@@ -97,6 +97,9 @@ function read({ language }: OperatorVisit, typed: FormValues) {
   if (!isId("merchant", typed.merchant)) {
     problems.push(["merchant", textsOf(language).operatorForms.merchantIdNeeded]);
   }
+  if (typed.environment !== "live" && typed.environment !== "sandbox") {
+    problems.push(["environment", texts.environmentNeeded]);
+  }
   if (typed.reason.length < reasonMin) problems.push(["reason", texts.reasonNeeded]);
   const lines = typed.lines.flatMap((line, i) => {
     const { debit, credit, currency } = line;
@@ -120,7 +123,9 @@ function proposePage(visit: OperatorVisit, { lines, ...typed }: FormValues, prob
   const field = textFields(typed, problems);
   const environments = (["live", "sandbox"] as const).map((value) => ({ value, label: ownTexts[value] }));
   const environment = selectField({
-    ...{ name: "environment", label: ownTexts.environment, value: typed.environment, choices: environments },
+    ...{ name: "environment", label: ownTexts.environment, value: typed.environment },
+    ...{ choices: [{ value: "", label: texts.choose }, ...environments] },
+    problem: problemOf(problems, "environment"),
   });
   const form = postForm(visit, {
     action: "/journal/propose",

@@ -8,7 +8,7 @@ import { operatorForm, operatorPage } from "../../../routes.ts";
 import type { Answer, ConsoleContext, OperatorVisit, Page } from "../../../session/visit.ts";
 import { codeChoices, stateOf } from "../../../texts/labels.ts";
 import { textsOf } from "../../../texts/texts.ts";
-import { hiddenField, onOffField, renderAlert, textField } from "../../../view/fields.ts";
+import { hiddenField, onOffField, textField } from "../../../view/fields.ts";
 import { filterForm, filterSelect, searchInput } from "../../../view/filter-form.ts";
 import { postForm } from "../../../view/forms.ts";
 import { backTo, formPanel, renderDetails } from "../../../view/operator-forms.ts";
@@ -17,6 +17,7 @@ import { factList, htmlTable } from "../../../view/table.ts";
 import { dateTimeText } from "../../../view/values.ts";
 
 const pageSize = 50;
+const searchMax = 100;
 const statuses = ["active", "suspended", "closed", "pending"];
 
 export function merchantsRoutes(context: ConsoleContext): void {
@@ -27,13 +28,18 @@ async function merchantsPage({ peers }: ConsoleContext, visit: OperatorVisit): P
   const { language } = visit;
   const texts = textsOf(language).merchants;
   const query = queryOf(visit);
-  const id = (query.get("id") ?? "").trim();
-  if (isId("merchant", id)) return { go: `/merchants/${id}` };
+  const typed = (query.get("q") ?? "").trim().slice(0, searchMax);
+  if (isId("merchant", typed)) return { go: `/merchants/${typed}` };
   const status = statuses.find((each) => each === query.get("status")) ?? "";
   const pageToken = query.get("page") ?? "";
-  const { merchants, nextPageToken } = await peers.merchants.listMerchants({ status, pageSize, pageToken });
+  const { merchants, nextPageToken } = await peers.merchants.listMerchants({
+    status,
+    query: typed,
+    pageSize,
+    pageToken,
+  });
   const filters = [
-    searchInput({ name: "id", label: texts.idSearch, value: id }),
+    searchInput({ name: "q", label: texts.search, value: typed }, searchMax),
     filterSelect({
       ...{ name: "status", label: texts.status, value: status, isCompact: true },
       choices: codeChoices(language, "merchantStates", statuses, texts.anyStatus),
@@ -42,14 +48,18 @@ async function merchantsPage({ peers }: ConsoleContext, visit: OperatorVisit): P
   return {
     title: texts.title,
     body: html`<h1>${texts.title}</h1>
-${filterForm("/merchants", texts.title, textsOf(language).operatorForms.find, filters)}${renderAlert(id === "" ? "" : texts.noSuch)}
-${filterChips(language, "/merchants", query, [{ name: "status", label: texts.status, value: stateOf(language, "merchantStates", status).text }])}
+${filterForm("/merchants", texts.title, textsOf(language).operatorForms.find, filters)}
+${filterChips(language, "/merchants", query, [
+  { name: "q", label: texts.query, value: typed },
+  { name: "status", label: texts.status, value: stateOf(language, "merchantStates", status).text },
+])}
 ${htmlTable({
   caption: texts.title,
   rows: merchants,
-  empty: status === "" ? texts.none : texts.noneFound,
+  empty: status === "" && typed === "" ? texts.none : texts.noneFound,
   columns: [
     { heading: texts.name, cell: ({ id, name }) => html`<a href="/merchants/${id}"><strong>${name}</strong></a>` },
+    { heading: texts.email, cell: ({ email }) => email },
     { heading: "Id", cell: ({ id }) => renderCopyable(language, id) },
     { heading: texts.status, cell: (merchant) => renderMerchantStatus(visit, merchant.status) },
     { heading: texts.country, cell: ({ country }) => country },

@@ -96,7 +96,7 @@ ${htmlTable({
       heading: texts.processor,
       cell: ({ connector, environment }) => `${connector} · ${formatEnvironment(language, environment)}`,
     },
-    { heading: texts.payment, cell: (each) => storyLink(each.paymentId) },
+    { heading: texts.payment, cell: (each) => storyLink(each.paymentId, true) },
     { heading: texts.lastError, cell: ({ lastError }) => lastError },
     { heading: texts.since, cell: ({ createdAt }) => dateTimeText(language, createdAt) },
   ],

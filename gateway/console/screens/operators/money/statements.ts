@@ -80,7 +80,7 @@ ${htmlTable({
     { heading: texts.kind, cell: (each) => kindOf(visit, each) },
     { heading: texts.ours, cell: ({ ours }) => ours },
     { heading: texts.theirs, cell: ({ theirs }) => theirs },
-    { heading: texts.payment, cell: ({ paymentId }) => storyLink(paymentId) },
+    { heading: texts.payment, cell: ({ paymentId }) => storyLink(paymentId, true) },
     { heading: texts.account, cell: accountLink },
     { heading: texts.found, cell: ({ foundAt }) => dateTimeText(language, foundAt) },
     { heading: texts.resolvedAt, cell: ({ resolvedAt }) => dateTimeText(language, resolvedAt) },

@@ -88,7 +88,7 @@ ${htmlTable({
       heading: texts.processor,
       cell: ({ connector, environment }) => `${connector} · ${formatEnvironment(language, environment)}`,
     },
-    { heading: texts.payment, cell: ({ paymentId }) => storyLink(paymentId) },
+    { heading: texts.payment, cell: ({ paymentId }) => storyLink(paymentId, true) },
     { heading: texts.found, cell: ({ foundAt }) => dateTimeText(language, foundAt) },
   ],
 })}

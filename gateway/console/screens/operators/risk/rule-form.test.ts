@@ -2,7 +2,8 @@ import assert from "node:assert/strict";
 import { create } from "@bufbuild/protobuf";
 import { RiskKind, RiskRuleSchema } from "#proto/checkout/v1/risk_pb.ts";
 import { suite } from "../../../../../test/harness/suite.ts";
-import { emptyRule, formatQuantity, readRule, shownRule } from "./rule-form.ts";
+import type { OperatorVisit } from "../../../session/visit.ts";
+import { emptyRule, formatQuantity, readRule, ruleForm, shownRule } from "./rule-form.ts";
 
 const test = suite("risk rule form");
 
@@ -47,6 +48,24 @@ test("reads whole numbers for other rules", () => {
     ["limit"],
   );
   assert.equal(formatQuantity("en", RiskKind.VELOCITY, "email", 5_000n), "5,000");
+});
+
+test("a form has only the fields of its kind", () => {
+  const namesOf = (kind: string) => {
+    const { text } = ruleForm({ language: "en", token: "t" } as OperatorVisit, {
+      action: "/risk/rules",
+      rule: { ...emptyRule, kind },
+      isNew: true,
+    });
+    return [...text.matchAll(/<(?:input|select|textarea)[^>]* name="(\w+)"/g)].map(([, name]) => name);
+  };
+  const common = ["environment", "enabled", "enabled", "note"];
+  const own = (kind: string) =>
+    namesOf(kind).filter((name) => !["form_token", "kind", ...common].includes(String(name)));
+  assert.deepEqual(own("amount_cap"), ["subject", "limit"]);
+  assert.deepEqual(own("velocity"), ["subject", "limit", "window_seconds"]);
+  assert.deepEqual(own("card_testing"), ["subject", "limit", "window_seconds"]);
+  assert.deepEqual(own("block_list"), ["subject", "entries"]);
 });
 
 test.run();

@@ -8,8 +8,17 @@ import { Environment } from "#proto/merchant/v1/merchant_pb.ts";
 import type { Html } from "../../../../html.ts";
 import type { Form } from "../../../http/form.ts";
 import type { OperatorVisit } from "../../../session/visit.ts";
+import { translateCode } from "../../../texts/labels.ts";
 import { type Language, textsOf } from "../../../texts/texts.ts";
-import { onOffField, type Problems, problemOf, selectField, textArea, textFields } from "../../../view/fields.ts";
+import {
+  hiddenField,
+  onOffField,
+  type Problems,
+  problemOf,
+  selectField,
+  textArea,
+  textFields,
+} from "../../../view/fields.ts";
 import { postForm } from "../../../view/forms.ts";
 import { noProblems } from "../../../view/operator-forms.ts";
 import { countText, majorUnits, minorUnits, moneyText } from "../../../view/values.ts";
@@ -37,37 +46,62 @@ interface RuleFormParts {
   readonly problems?: Problems;
 }
 
+/** The form of one kind: it has only the fields that the kind uses. */
 export function ruleForm(visit: OperatorVisit, { action, rule, isNew, problems = noProblems }: RuleFormParts): Html {
   const { language } = visit;
   const [texts, ownTexts] = [textsOf(language).rules, textsOf(language).operatorForms];
-  const { subject, limit, window, note } = rule;
-  const field = textFields({ subject, limit, window_seconds: window, note }, problems);
-  const kinds = riskKinds.map(({ name, kind }) => ({ value: name, label: formatKind(language, kind) }));
+  const field = textFields({ note: rule.note }, problems);
   const environments = (["both", "sandbox", "live"] as const).map((value) => ({ value, label: ownTexts[value] }));
-  const fixed = [
-    selectField({ name: "kind", label: texts.kind, value: rule.kind, choices: kinds }),
-    field("subject", texts.subject, { hint: texts.subjectHint, maxlength: 32 }),
-    selectField({
-      ...{ name: "environment", label: ownTexts.environment, value: rule.environment, choices: environments },
-    }),
-  ];
-  const isList = rule.kind === "block_list";
-  const numbers = [
-    field("limit", texts.limit, { hint: texts.limitHint, inputmode: "decimal" }),
-    field("window_seconds", texts.window, { hint: texts.windowHint, inputmode: "numeric" }),
-  ];
-  const entries = textArea({
-    ...{ name: "entries", label: texts.entries, hint: texts.entriesHint, value: rule.entries, rows: 6 },
-    problem: problemOf(problems, "entries"),
+  const environment = selectField({
+    ...{ name: "environment", label: ownTexts.environment, value: rule.environment, choices: environments },
   });
   const fields = [
-    ...(isNew ? fixed : []),
-    ...(isNew || !isList ? numbers : []),
-    ...(isNew || isList ? [entries] : []),
+    ...(isNew ? [hiddenField("kind", rule.kind), subjectField(language, rule, problems), environment] : []),
+    ...measureFields(language, rule, problems),
     onOffField({ name: "enabled", label: texts.enabled, hint: texts.enabledHint, isOn: rule.enabled }, texts),
     field("note", ownTexts.note, { hint: ownTexts.noteHint, maxlength: 500 }),
   ];
   return postForm(visit, { action, fields, button: isNew ? texts.addRule : ownTexts.save });
+}
+
+const subjects: Readonly<Record<string, readonly string[]>> = {
+  velocity: ["email", "address", "card_fingerprint"],
+  block_list: ["email", "domain", "address", "card_fingerprint"],
+  card_testing: ["address"],
+};
+
+function subjectField(language: Language, { kind, subject }: TypedRule, problems: Problems): Html {
+  const texts = textsOf(language).rules;
+  const problem = problemOf(problems, "subject");
+  if (kind === "amount_cap") {
+    const parts = { hint: texts.currencyHint, maxlength: 3, required: true };
+    return textFields({ subject }, problems)("subject", texts.currency, parts);
+  }
+  const choices = (subjects[kind] ?? []).map((value) => ({
+    value,
+    label: translateCode(language, "riskSubjects", value),
+  }));
+  const [only, ...others] = choices;
+  if (only && others.length === 0) return hiddenField("subject", only.value);
+  const label = kind === "block_list" ? texts.blockedWhat : texts.countedBy;
+  return selectField({ name: "subject", label, value: subject, choices, problem });
+}
+
+function measureFields(language: Language, rule: TypedRule, problems: Problems): readonly Html[] {
+  const texts = textsOf(language).rules;
+  if (rule.kind === "block_list") {
+    const parts = { name: "entries", label: texts.entries, hint: texts.entriesHint, value: rule.entries, rows: 6 };
+    return [textArea({ ...parts, problem: problemOf(problems, "entries") })];
+  }
+  const field = textFields({ limit: rule.limit, window_seconds: rule.window }, problems);
+  if (rule.kind === "amount_cap") {
+    return [field("limit", texts.cap, { hint: texts.capHint, inputmode: "decimal", required: true })];
+  }
+  const limit = rule.kind === "card_testing" ? texts.declines : texts.sessions;
+  return [
+    field("limit", limit, { inputmode: "numeric", required: true }),
+    field("window_seconds", texts.window, { hint: texts.windowHint, inputmode: "numeric", required: true }),
+  ];
 }
 
 export function typedRule(form: Form): TypedRule {
@@ -123,7 +157,7 @@ export function readRule({ language }: Pick<OperatorVisit, "language">, typed: T
   };
 }
 
-const riskKinds = [
+export const riskKinds = [
   { name: "amount_cap", kind: RiskKind.AMOUNT_CAP },
   { name: "velocity", kind: RiskKind.VELOCITY },
   { name: "block_list", kind: RiskKind.BLOCK_LIST },

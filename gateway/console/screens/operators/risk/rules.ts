@@ -9,6 +9,7 @@ import { paramOf, queryOf } from "../../../http/address.ts";
 import type { Form } from "../../../http/form.ts";
 import { operatorForm, operatorPage } from "../../../routes.ts";
 import type { Answer, ConsoleContext, OperatorVisit, Page } from "../../../session/visit.ts";
+import { translateCode } from "../../../texts/labels.ts";
 import { fillText, textsOf } from "../../../texts/texts.ts";
 import type { Problems } from "../../../view/fields.ts";
 import { filterForm, searchInput } from "../../../view/filter-form.ts";
@@ -33,6 +34,7 @@ import {
   formatQuantity,
   ownerOf,
   readRule,
+  riskKinds,
   ruleForm,
   shownRule,
   type TypedRule,
@@ -55,12 +57,7 @@ async function rulesPage({ peers }: ConsoleContext, visit: OperatorVisit): Promi
     effective(Environment.SANDBOX),
     effective(Environment.LIVE),
   ]);
-  const added = visit.may("risk.write")
-    ? renderDetails(
-        texts.newRule,
-        ruleForm(visit, { action: addressWith("/risk/rules", { merchant: owner }), rule: emptyRule, isNew: true }),
-      )
-    : "";
+  const added = visit.may("risk.write") ? newRuleLinks(visit, owner) : "";
   const links = [
     [addressWith("/risk/blocked", { merchant: isOne ? owner : "" }), texts.blocked, false],
     ["/risk/decisions", texts.explain, false],
@@ -72,6 +69,16 @@ ${partLinks(texts.risk, links)}
 ${rulesTable(visit, rules, isOne ? texts.noRules : texts.noDefaults)}${added}
 ${isOne ? html`${renderEffectiveRules(visit, Environment.LIVE, live.rules)}${renderEffectiveRules(visit, Environment.SANDBOX, sandbox.rules)}` : ""}`,
   };
+}
+
+/** One form for each kind of rule. */
+function newRuleLinks({ language }: OperatorVisit, merchant: string): Html {
+  const texts = textsOf(language);
+  const links = riskKinds.map(({ name }) => {
+    const address = addressWith("/risk/rules/new", { merchant, kind: name });
+    return html`<li><a href="${address}">${texts.riskKinds[name]}</a> <span class="muted">${texts.riskKindsAbout[name]}</span></li>`;
+  });
+  return renderDetails(texts.rules.newRule, html`<ul class="choices">${links}</ul>`);
 }
 
 export function ownerForm({ language }: OperatorVisit, path: string, owner: string): Html {
@@ -97,7 +104,7 @@ function rulesTable(visit: OperatorVisit, rules: readonly RiskRule[], empty: str
         heading: texts.kind,
         cell: (rule) => html`<a href="${ruleAddress(rule)}">${formatKind(language, rule.kind)}</a>`,
       },
-      { heading: texts.subject, cell: ({ subject }) => html`<code>${subject}</code>` },
+      { heading: texts.subject, cell: ({ subject }) => translateCode(language, "riskSubjects", subject) },
       { heading: texts.limit, isNumber: true, cell: (rule) => formatLimit(visit, rule) },
       {
         heading: textsOf(language).operatorForms.environment,
@@ -133,6 +140,12 @@ const writes = { action: "risk.write" };
 export function riskRuleRoutes(context: ConsoleContext): void {
   const { risk } = context.peers;
   operatorForm(context, "/risk/rules", writes, (visit, form) => add(context, visit, form));
+  operatorPage(context, "/risk/rules/new", "risk.write", async (visit) => {
+    const kind = riskKinds.find(({ name }) => name === queryOf(visit).get("kind"))?.name;
+    if (kind === undefined) throw new Failure("NOT_FOUND");
+    const owner = ownerOf(queryOf(visit).get("merchant") ?? "");
+    return newPage(visit, owner, { ...emptyRule, kind }, noProblems);
+  });
   operatorPage(context, "/risk/rules/:ruleId", "risk.read", async (visit) => {
     const rule = await findRule(context, visit);
     return rulePage(visit, rule, shownRule(rule), noProblems);
@@ -194,9 +207,11 @@ async function findRule({ peers }: ConsoleContext, visit: OperatorVisit): Promis
 function newPage(visit: OperatorVisit, owner: string, typed: TypedRule, problems: Problems): Page {
   const texts = textsOf(visit.language).rules;
   const action = addressWith("/risk/rules", { merchant: owner });
+  const kind = translateCode(visit.language, "riskKinds", typed.kind);
+  const about = translateCode(visit.language, "riskKindsAbout", typed.kind);
   return {
-    title: texts.newRule,
-    body: html`${backTo(addressWith("/risk", { merchant: owner }), texts.risk)}<h1>${texts.newRule}</h1>${problemBox(visit, problems)}
+    title: `${texts.newRule}: ${kind}`,
+    body: html`${backTo(addressWith("/risk", { merchant: owner }), texts.risk)}<h1>${texts.newRule}: ${kind}</h1><p>${about}</p>${problemBox(visit, problems)}
 ${formPanel(owner === "*" ? textsOf(visit.language).operatorForms.everyMerchant : owner, ruleForm(visit, { action, rule: typed, isNew: true, problems }))}`,
   };
 }
@@ -204,7 +219,7 @@ ${formPanel(owner === "*" ? textsOf(visit.language).operatorForms.everyMerchant 
 function rulePage(visit: OperatorVisit, rule: RiskRule, typed: TypedRule, problems: Problems): Page {
   const { language } = visit;
   const [texts, ownTexts] = [textsOf(language).rules, textsOf(language).operatorForms];
-  const title = `${formatKind(language, rule.kind)}: ${rule.subject}`;
+  const title = `${formatKind(language, rule.kind)}: ${translateCode(language, "riskSubjects", rule.subject)}`;
   const removal = postForm(visit, {
     action: addressWith(`/risk/rules/${rule.id}/remove`, { merchant: rule.merchantId }),
     button: texts.removeRule,
