@@ -8,6 +8,7 @@ import { withFilter } from "../../../view/pieces.ts";
 
 const idsMax = 200;
 const matchesMax = 10;
+const typedMax = 64;
 
 /** Names by id. Without an answer the screens show ids. */
 export async function merchantNames(
@@ -28,14 +29,19 @@ interface ChosenMerchant {
   readonly choice: Html | string;
 }
 
-/** Reads a filter that takes an id or a part of name or e-mail. @param name the filter in the query */
+/**
+ * Reads a filter that takes an id or a part of name or e-mail.
+ * @param filter `name` in the query; `typed`: another value than the query's
+ */
 export async function chooseMerchant(
   { peers }: ConsoleContext,
   { language }: OperatorVisit,
-  filter: { readonly path: string; readonly query: URLSearchParams; readonly name: string; readonly typed: string },
+  filter: { readonly path: string; readonly query: URLSearchParams; readonly name: string; readonly typed?: string },
 ): Promise<ChosenMerchant> {
-  const { path, query, name, typed } = filter;
-  if (typed === "" || isId("merchant", typed)) return { id: typed, choice: "" };
+  const { path, query, name } = filter;
+  const typed = (filter.typed ?? query.get(name) ?? "").trim().slice(0, typedMax);
+  // `*` means every merchant.
+  if (["", "*"].includes(typed) || isId("merchant", typed)) return { id: typed, choice: "" };
   const texts = textsOf(language).merchants;
   const { merchants } = await peers.merchants.listMerchants({ query: typed, pageSize: matchesMax });
   const [only, ...others] = merchants;

@@ -15,6 +15,7 @@ import { noProblems, operatorName, problemBox, renderDetails, showRefusal } from
 import { addressWith, onThisPage, pageNavigation, toneChip } from "../../../view/pieces.ts";
 import { htmlTable } from "../../../view/table.ts";
 import { dateTimeText, majorUnits, minorUnits, moneyText } from "../../../view/values.ts";
+import { chooseMerchant } from "../merchants/find-merchant.ts";
 import { ownerOf } from "../risk/rule-form.ts";
 import { ownerForm } from "../risk/rules.ts";
 
@@ -62,7 +63,8 @@ async function feesPage(
   const { language } = visit;
   const texts = textsOf(language).rules;
   const query = queryOf(visit);
-  const owner = ownerOf(typed?.merchant ?? (query.get("merchant") ?? "").trim());
+  const chosen = await chooseMerchant(context, visit, { path: "/fees", query, name: "merchant" });
+  const owner = ownerOf(typed?.merchant ?? chosen.id);
   const offset = /^\d{1,9}$/.test(query.get("offset") ?? "") ? BigInt(query.get("offset") ?? 0) : 0n;
   const page = { merchantId: owner, limit: pageSize, offset };
   const { schedules, total } = await context.peers.fees.listFeeSchedules(page);
@@ -70,7 +72,7 @@ async function feesPage(
   const merchant = owner === "*" ? "" : owner;
   return {
     title: texts.fees,
-    body: html`<h1>${texts.fees}</h1>${problemBox(visit, problems)}<p>${texts.feesText}</p>${ownerForm(visit, "/fees", owner)}
+    body: html`<h1>${texts.fees}</h1>${problemBox(visit, problems)}<p>${texts.feesText}</p>${ownerForm(visit, "/fees", owner)}${chosen.choice}
 ${scheduleTable(visit, schedules, owner === "*" ? texts.noDefaultFees : texts.noFees)}
 ${pageNavigation(language, {
   total: onThisPage(language, schedules.length),

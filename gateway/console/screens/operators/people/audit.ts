@@ -105,8 +105,7 @@ async function readFilters(context: ConsoleContext, visit: OperatorVisit) {
     ...{ merchant: of("merchant"), actor: of("actor"), action: of("action") },
     ...{ object: of("object"), since: of("since"), until: of("until") },
   };
-  const chosen = { path: "/audit", query, name: "merchant", typed: typed.merchant };
-  const { id: merchant, choice } = await chooseMerchant(context, visit, chosen);
+  const { id: merchant, choice } = await chooseMerchant(context, visit, { path: "/audit", query, name: "merchant" });
   return { typed, filters: { ...typed, merchant }, choice };
 }
 

@@ -28,6 +28,7 @@ import {
 import { addressWith, renderCopyable, toneChip } from "../../../view/pieces.ts";
 import { factList, htmlTable } from "../../../view/table.ts";
 import { countText, dateTimeText } from "../../../view/values.ts";
+import { chooseMerchant } from "../merchants/find-merchant.ts";
 import {
   emptyRule,
   formatKind,
@@ -45,10 +46,12 @@ export function riskRoutes(context: ConsoleContext): void {
   operatorPage(context, "/risk", "risk.read", (visit) => rulesPage(context, visit));
 }
 
-async function rulesPage({ peers }: ConsoleContext, visit: OperatorVisit): Promise<Page> {
+async function rulesPage(context: ConsoleContext, visit: OperatorVisit): Promise<Page> {
   const { language } = visit;
+  const { peers } = context;
   const texts = textsOf(language).rules;
-  const owner = ownerOf(queryOf(visit).get("merchant") ?? "");
+  const chosen = await chooseMerchant(context, visit, { path: "/risk", query: queryOf(visit), name: "merchant" });
+  const owner = ownerOf(chosen.id);
   const isOne = owner !== "*";
   const effective = (environment: Environment) =>
     isOne ? peers.risk.listEffectiveRules({ merchantId: owner, environment }) : { rules: [] };
@@ -64,7 +67,7 @@ async function rulesPage({ peers }: ConsoleContext, visit: OperatorVisit): Promi
   ] as const;
   return {
     title: texts.risk,
-    body: html`<h1>${texts.risk}</h1><p>${texts.riskText}</p>${ownerForm(visit, "/risk", owner)}
+    body: html`<h1>${texts.risk}</h1><p>${texts.riskText}</p>${ownerForm(visit, "/risk", owner)}${chosen.choice}
 ${partLinks(texts.risk, links)}
 ${rulesTable(visit, rules, isOne ? texts.noRules : texts.noDefaults)}${added}
 ${isOne ? html`${renderEffectiveRules(visit, Environment.LIVE, live.rules)}${renderEffectiveRules(visit, Environment.SANDBOX, sandbox.rules)}` : ""}`,
