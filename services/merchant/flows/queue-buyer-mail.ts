@@ -27,26 +27,30 @@ const sandboxMailsMax = 20;
 const linkMailsMax = 100;
 /** Default of RECEIPTS_PER_HOUR: five payments per second. */
 export const receiptsPerHourDefault = 20_000;
-/** A receipt is still useful some days later. */
-const receiptGiveUpMs = 3 * 86_400_000;
+/** A receipt, and a link without an end, are still useful some days later. */
+const giveUpMs = 3 * 86_400_000;
 
 const { QUEUED, NO_MAIL, TOO_MANY } = QueuePaymentLinkResponse_Outcome;
 
-/** A suspended merchant's receipts are sent, too: they are for the buyer. @throws Failure NOT_FOUND, INVALID_BODY. */
-export async function queueReceipt(context: MerchantContext, request: QueueReceiptRequest): Promise<void> {
+/**
+ * A suspended merchant's receipts are sent, too: they are for the buyer.
+ * @returns false if the mail is neither queued nor was before
+ * @throws Failure NOT_FOUND, INVALID_BODY.
+ */
+export async function queueReceipt(context: MerchantContext, request: QueueReceiptRequest): Promise<boolean> {
   const { merchantId, environment, paymentId, refundId, email, amount, at } = request;
   if (!isBuyerEmail(email) || !at) throw invalidField("email", "must be an e-mail address");
   const isRefund = refundId !== "";
-  await context.db.transaction(async (tx) => {
+  const isQueued = await context.db.transaction(async (tx) => {
     await lockMerchant(tx.em, merchantId);
     const branding = await readBranding(tx, merchantId, environment);
     if (!branding) throw new Failure("NOT_FOUND");
-    if (branding.emailReceipts !== "on") return;
+    if (!context.canMail || (branding.emailReceipts !== "on" && !request.buyerAsks)) return false;
     // Refunds of one payment within an hour share one mail: a later one contains the total.
     const sendAt = isRefund ? await replaceRefundMail(tx, paymentId, amount) : null;
-    if (sendAt === undefined) return;
+    if (sendAt === undefined) return true;
     const { head, ...shop } = shopOf(branding, environment);
-    await queueBuyerMail(context, tx, environment, {
+    return await queueBuyerMail(context, tx, environment, {
       to: email,
       kind: isRefund ? "refund_receipt" : "receipt",
       content: receiptMail({ ...request, ...shop, isRefund, at: timestampDate(at) }),
@@ -55,24 +59,25 @@ export async function queueReceipt(context: MerchantContext, request: QueueRecei
       objectId: paymentId,
       onceKey: isRefund ? refundMailKey(paymentId, amount) : `receipt:${paymentId}`,
       ...(sendAt && { sendAt }),
-      giveUpAt: new Date((sendAt ?? clockNow()).getTime() + receiptGiveUpMs),
+      giveUpAt: new Date((sendAt ?? clockNow()).getTime() + giveUpMs),
     });
   });
   context.mails.now();
+  return isQueued;
 }
 
 /**
- * Queues a payment request once per session, for a person who may create payment links at this merchant.
+ * Queues a payment request once per link and request key, for a person who may create payment links at this merchant.
  * @throws Failure UNAUTHORIZED, FORBIDDEN, NOT_FOUND, INVALID_BODY
  */
 export async function queuePaymentLink(
   context: MerchantContext,
   request: QueuePaymentLinkRequest,
 ): Promise<QueuePaymentLinkResponse_Outcome> {
-  const { merchantId, environment, sessionId, email, url, expiresAt } = request;
+  const { merchantId, environment, sessionId, email, url, expiresAt, requestKey } = request;
   const { person } = await findFullSession(context, request.sessionSecret, "merchants");
   if (!isBuyerEmail(email)) throw invalidField("email", "must be an e-mail address");
-  if (!isPayable(url) || !expiresAt) throw invalidField("url", "must be an https address");
+  if (!isPayable(url)) throw invalidField("url", "must be an https address");
   if (!context.canMail) return NO_MAIL;
   const outcome = await context.db.transaction(async (tx) => {
     const membership = await findMembership(tx.em, person.id, merchantId);
@@ -82,7 +87,7 @@ export async function queuePaymentLink(
     const branding = await readBranding(tx, merchantId, environment);
     if (!branding) throw new Failure("NOT_FOUND");
     const { head, ...shop } = shopOf(branding, environment);
-    const until = timestampDate(expiresAt);
+    const until = expiresAt && timestampDate(expiresAt);
     const isQueued = await queueBuyerMail(context, tx, environment, {
       to: email,
       kind: "payment_link",
@@ -90,8 +95,8 @@ export async function queuePaymentLink(
       ...head,
       merchantId,
       objectId: sessionId,
-      onceKey: `payment_link:${sessionId}`,
-      giveUpAt: until,
+      onceKey: ["payment_link", sessionId, ...(requestKey === "" ? [] : [requestKey])].join(":"),
+      giveUpAt: until ?? new Date(clockNow().getTime() + giveUpMs),
     });
     return isQueued ? QUEUED : TOO_MANY;
   });

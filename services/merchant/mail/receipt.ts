@@ -73,30 +73,31 @@ interface LinkFacts {
   readonly sessionId: string;
   readonly url: string;
   readonly locale: string;
-  /** Minor units. */
+  /** Minor units; 0: the buyer chooses. */
   readonly amount: bigint;
   readonly currency: string;
   readonly reference: string;
   readonly description: string;
-  readonly expiresAt: Date;
+  readonly expiresAt: Date | undefined;
 }
 
 export function paymentLinkMail(facts: LinkFacts): MailContent {
   const { tag, texts } = languageOf(facts.locale);
   const { merchantName: merchant, isSandbox, supportEmail, url } = facts;
   const { description, reference } = isSandbox ? { description: "", reference: facts.sessionId } : facts;
+  const isOpen = facts.amount === 0n;
   const amount = amountText(facts.amount, facts.currency, tag);
-  const request = fill(texts.request, { merchant, amount });
+  const request = fill(isOpen ? texts.requestOpen : texts.request, { merchant, amount });
   const known: [string, string][] = [
     [texts.for, description],
     [texts.reference, reference],
-    [texts.until, dateText(facts.expiresAt, tag)],
+    [texts.until, facts.expiresAt ? dateText(facts.expiresAt, tag) : ""],
   ];
   return {
     subject: `${isSandbox ? "[Sandbox] " : ""}${fill(texts.linkSubject, { merchant })}`,
     paragraphs: isSandbox ? [request, texts.test] : [request],
     facts: known.filter(([, value]) => value !== ""),
-    button: { label: fill(texts.pay, { amount }), url },
+    button: { label: fill(isOpen ? texts.payOpen : texts.pay, { amount }), url },
     notes: [
       ...(supportEmail === "" ? [] : [fill(texts.support, { email: supportEmail })]),
       fill(texts.linkWhy, { merchant }),

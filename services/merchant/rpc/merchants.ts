@@ -49,7 +49,8 @@ export function merchantsRpc(context: MerchantContext): ServiceImpl<typeof Merch
       const branding = await readBranding(context.db, merchantId, environment);
       if (!branding) throw new Failure("NOT_FOUND");
       const { merchantName, legalName, merchantStatus } = branding;
-      return { branding: toBranding(branding), merchantName, legalName, merchantStatus };
+      const canMail = context.canMail;
+      return { branding: toBranding(branding), merchantName, legalName, merchantStatus, canMail };
     },
     async updateBranding({ merchantId, environment, $typeName: _, $unknown: __, ...change }) {
       const branding = await updateBranding(context, { merchantId, environment }, omitUndefined(change));

@@ -6,10 +6,7 @@ import { queuePaymentLink, queueReceipt } from "../flows/queue-buyer-mail.ts";
 
 export function receiptsRpc(context: MerchantContext): ServiceImpl<typeof ReceiptService> {
   return {
-    queueReceipt: async (request) => {
-      await queueReceipt(context, request);
-      return {};
-    },
+    queueReceipt: async (request) => ({ queued: await queueReceipt(context, request) }),
     queuePaymentLink: async (request) => ({ outcome: await queuePaymentLink(context, request) }),
   };
 }

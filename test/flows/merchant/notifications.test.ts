@@ -130,7 +130,7 @@ test("a failing endpoint is notified once a day to those who may see webhooks", 
   assert.equal(about(finance.email, "endpoint failing").length, 0);
 });
 
-test("payment links are mailed once a session for those with the right, a hundred an hour, twenty in the sandbox", async () => {
+test("payment links are mailed once a link and request for those with the right, a hundred an hour, twenty in the sandbox", async () => {
   const merchantId = await service.newMerchant();
   const [support, finance, stranger] = [
     await service.joinMember(merchantId, { role: "support" }),
@@ -167,7 +167,18 @@ test("payment links are mailed once a session for those with the right, a hundre
   await send(support, { environment, email, ...typed });
   const test = await firstAbout({ ...support, email }, "demande un paiement");
   assert(test.subject?.includes(merchantId) && !/Acme|Unlock|evil/.test(`${test.subject}${test.text}${test.html}`));
-  for (let i = 0; i < 19; i++) assert.equal((await send(support, { environment })).outcome, QUEUED);
+  const chosen = {
+    environment,
+    email: `buyer-${newId("person")}@example.com`,
+    sessionId,
+    amount: 0n,
+    expiresAt: undefined,
+  };
+  for (const requestKey of ["one", "two", "two"]) await send(support, { ...chosen, requestKey });
+  const mails = () => about(chosen.email, "demande un paiement");
+  await eventually("a mail for each key", () => mails().length === 2);
+  assert(mails()[0]?.text?.includes("Choisir le montant et payer") && !mails()[0]?.text?.includes("0,00"));
+  for (let i = 0; i < 17; i++) assert.equal((await send(support, { environment })).outcome, QUEUED);
   assert.equal((await send(support, { environment })).outcome, TOO_MANY);
 });
 

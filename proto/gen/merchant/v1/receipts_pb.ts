@@ -18,7 +18,7 @@ import type { Message, UnknownEnum } from "@bufbuild/protobuf";
  * Describes the file merchant/v1/receipts.proto.
  */
 export const file_merchant_v1_receipts: GenFile = /*@__PURE__*/
-  fileDesc("ChptZXJjaGFudC92MS9yZWNlaXB0cy5wcm90bxILbWVyY2hhbnQudjEiRwoLUmVjZWlwdExpbmUSFgoEbmFtZRgBIAEoCUIIukgFcgMYyAESEAoIcXVhbnRpdHkYAiABKAUSDgoGYW1vdW50GAMgASgDIvgDChNRdWV1ZVJlY2VpcHRSZXF1ZXN0Eh4KC21lcmNoYW50X2lkGAEgASgJQgm6SAZyBBABGEASOQoLZW52aXJvbm1lbnQYAiABKA4yGC5tZXJjaGFudC52MS5FbnZpcm9ubWVudEIKukgHggEEEAEgABIdCgpwYXltZW50X2lkGAMgASgJQgm6SAZyBBABGEASGgoJcmVmdW5kX2lkGAQgASgJQge6SARyAhhAEhwKBWVtYWlsGAUgASgJQg2AAQG6SAdyBRABGP4BEhcKBmxvY2FsZRgGIAEoCUIHukgEcgIYIxIXCgZhbW91bnQYByABKANCB7pIBCICKAESIwoIY3VycmVuY3kYCCABKAlCEbpIDnIMMgpeW0EtWl17M30kEi4KAmF0GAkgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcEIGukgDyAEBEhoKCXJlZmVyZW5jZRgKIAEoCUIHukgEcgIYZBIdCgtkZXNjcmlwdGlvbhgLIAEoCUIIukgFcgMY/wESMQoFbGluZXMYDCADKAsyGC5tZXJjaGFudC52MS5SZWNlaXB0TGluZUIIukgFkgECEGQSGwoKY2FyZF9icmFuZBgNIAEoCUIHukgEcgIYIBIbCgpjYXJkX2xhc3Q0GA4gASgJQge6SARyAhgEIhYKFFF1ZXVlUmVjZWlwdFJlc3BvbnNlIr4DChdRdWV1ZVBheW1lbnRMaW5rUmVxdWVzdBIlCg5zZXNzaW9uX3NlY3JldBgBIAEoCUINgAEBukgHcgUQARiAARIeCgttZXJjaGFudF9pZBgCIAEoCUIJukgGcgQQARhAEjkKC2Vudmlyb25tZW50GAMgASgOMhgubWVyY2hhbnQudjEuRW52aXJvbm1lbnRCCrpIB4IBBBABIAASHQoKc2Vzc2lvbl9pZBgEIAEoCUIJukgGcgQQARhAEhoKA3VybBgFIAEoCUINgAEBukgHcgUQARjQDxIcCgVlbWFpbBgGIAEoCUINgAEBukgHcgUQARj+ARIXCgZsb2NhbGUYByABKAlCB7pIBHICGCMSFwoGYW1vdW50GAggASgDQge6SAQiAigBEiMKCGN1cnJlbmN5GAkgASgJQhG6SA5yDDIKXltBLVpdezN9JBIaCglyZWZlcmVuY2UYCiABKAlCB7pIBHICGGQSHQoLZGVzY3JpcHRpb24YCyABKAlCCLpIBXIDGP8BEjYKCmV4cGlyZXNfYXQYDCABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wQga6SAPIAQEivQEKGFF1ZXVlUGF5bWVudExpbmtSZXNwb25zZRI+CgdvdXRjb21lGAEgASgOMi0ubWVyY2hhbnQudjEuUXVldWVQYXltZW50TGlua1Jlc3BvbnNlLk91dGNvbWUiYQoHT3V0Y29tZRIXChNPVVRDT01FX1VOU1BFQ0lGSUVEEAASEgoOT1VUQ09NRV9RVUVVRUQQARITCg9PVVRDT01FX05PX01BSUwQAhIUChBPVVRDT01FX1RPT19NQU5ZEAMy3AEKDlJlY2VpcHRTZXJ2aWNlElgKDFF1ZXVlUmVjZWlwdBIgLm1lcmNoYW50LnYxLlF1ZXVlUmVjZWlwdFJlcXVlc3QaIS5tZXJjaGFudC52MS5RdWV1ZVJlY2VpcHRSZXNwb25zZSIDkAICEmkKEFF1ZXVlUGF5bWVudExpbmsSJC5tZXJjaGFudC52MS5RdWV1ZVBheW1lbnRMaW5rUmVxdWVzdBolLm1lcmNoYW50LnYxLlF1ZXVlUGF5bWVudExpbmtSZXNwb25zZSIIkAICirUYAQcaBYq1GAECYgZwcm90bzM", [file_access_v1_access, file_buf_validate_validate, file_google_protobuf_timestamp, file_merchant_v1_merchant]);
+  fileDesc("ChptZXJjaGFudC92MS9yZWNlaXB0cy5wcm90bxILbWVyY2hhbnQudjEiRwoLUmVjZWlwdExpbmUSFgoEbmFtZRgBIAEoCUIIukgFcgMYyAESEAoIcXVhbnRpdHkYAiABKAUSDgoGYW1vdW50GAMgASgDIowEChNRdWV1ZVJlY2VpcHRSZXF1ZXN0Eh4KC21lcmNoYW50X2lkGAEgASgJQgm6SAZyBBABGEASOQoLZW52aXJvbm1lbnQYAiABKA4yGC5tZXJjaGFudC52MS5FbnZpcm9ubWVudEIKukgHggEEEAEgABIdCgpwYXltZW50X2lkGAMgASgJQgm6SAZyBBABGEASGgoJcmVmdW5kX2lkGAQgASgJQge6SARyAhhAEhwKBWVtYWlsGAUgASgJQg2AAQG6SAdyBRABGP4BEhcKBmxvY2FsZRgGIAEoCUIHukgEcgIYIxIXCgZhbW91bnQYByABKANCB7pIBCICKAESIwoIY3VycmVuY3kYCCABKAlCEbpIDnIMMgpeW0EtWl17M30kEi4KAmF0GAkgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcEIGukgDyAEBEhoKCXJlZmVyZW5jZRgKIAEoCUIHukgEcgIYZBIdCgtkZXNjcmlwdGlvbhgLIAEoCUIIukgFcgMY/wESMQoFbGluZXMYDCADKAsyGC5tZXJjaGFudC52MS5SZWNlaXB0TGluZUIIukgFkgECEGQSGwoKY2FyZF9icmFuZBgNIAEoCUIHukgEcgIYIBIbCgpjYXJkX2xhc3Q0GA4gASgJQge6SARyAhgEEhIKCmJ1eWVyX2Fza3MYDyABKAgiJgoUUXVldWVSZWNlaXB0UmVzcG9uc2USDgoGcXVldWVkGAEgASgIItUDChdRdWV1ZVBheW1lbnRMaW5rUmVxdWVzdBIlCg5zZXNzaW9uX3NlY3JldBgBIAEoCUINgAEBukgHcgUQARiAARIeCgttZXJjaGFudF9pZBgCIAEoCUIJukgGcgQQARhAEjkKC2Vudmlyb25tZW50GAMgASgOMhgubWVyY2hhbnQudjEuRW52aXJvbm1lbnRCCrpIB4IBBBABIAASHQoKc2Vzc2lvbl9pZBgEIAEoCUIJukgGcgQQARhAEhoKA3VybBgFIAEoCUINgAEBukgHcgUQARjQDxIcCgVlbWFpbBgGIAEoCUINgAEBukgHcgUQARj+ARIXCgZsb2NhbGUYByABKAlCB7pIBHICGCMSFwoGYW1vdW50GAggASgDQge6SAQiAigAEiMKCGN1cnJlbmN5GAkgASgJQhG6SA5yDDIKXltBLVpdezN9JBIaCglyZWZlcmVuY2UYCiABKAlCB7pIBHICGGQSHQoLZGVzY3JpcHRpb24YCyABKAlCCLpIBXIDGP8BEi4KCmV4cGlyZXNfYXQYDCABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEh0KC3JlcXVlc3Rfa2V5GA0gASgJQgi6SAVyAxj/ASK9AQoYUXVldWVQYXltZW50TGlua1Jlc3BvbnNlEj4KB291dGNvbWUYASABKA4yLS5tZXJjaGFudC52MS5RdWV1ZVBheW1lbnRMaW5rUmVzcG9uc2UuT3V0Y29tZSJhCgdPdXRjb21lEhcKE09VVENPTUVfVU5TUEVDSUZJRUQQABISCg5PVVRDT01FX1FVRVVFRBABEhMKD09VVENPTUVfTk9fTUFJTBACEhQKEE9VVENPTUVfVE9PX01BTlkQAzLcAQoOUmVjZWlwdFNlcnZpY2USWAoMUXVldWVSZWNlaXB0EiAubWVyY2hhbnQudjEuUXVldWVSZWNlaXB0UmVxdWVzdBohLm1lcmNoYW50LnYxLlF1ZXVlUmVjZWlwdFJlc3BvbnNlIgOQAgISaQoQUXVldWVQYXltZW50TGluaxIkLm1lcmNoYW50LnYxLlF1ZXVlUGF5bWVudExpbmtSZXF1ZXN0GiUubWVyY2hhbnQudjEuUXVldWVQYXltZW50TGlua1Jlc3BvbnNlIgiQAgKKtRgBBxoFirUYAQJiBnByb3RvMw", [file_access_v1_access, file_buf_validate_validate, file_google_protobuf_timestamp, file_merchant_v1_merchant]);
 
 /**
  * A line item.
@@ -158,6 +158,13 @@ export type QueueReceiptRequest = Message<"merchant.v1.QueueReceiptRequest"> & {
    * @generated from field: string card_last4 = 14;
    */
   cardLast4: string;
+
+  /**
+   * True: the buyer asks for it, so the merchant's setting does not matter.
+   *
+   * @generated from field: bool buyer_asks = 15;
+   */
+  buyerAsks: boolean;
 };
 
 /**
@@ -173,6 +180,12 @@ export const QueueReceiptRequestSchema: GenMessage<QueueReceiptRequest> = /*@__P
  * @generated from message merchant.v1.QueueReceiptResponse
  */
 export type QueueReceiptResponse = Message<"merchant.v1.QueueReceiptResponse"> & {
+  /**
+   * True: the mail is queued, or was queued before.
+   *
+   * @generated from field: bool queued = 1;
+   */
+  queued: boolean;
 };
 
 /**
@@ -210,7 +223,7 @@ export type QueuePaymentLinkRequest = Message<"merchant.v1.QueuePaymentLinkReque
   environment: Environment;
 
   /**
-   * `cs_…`.
+   * The link: `pl_…`, or `cs_…` by a console of the previous release.
    *
    * @generated from field: string session_id = 4;
    */
@@ -238,7 +251,7 @@ export type QueuePaymentLinkRequest = Message<"merchant.v1.QueuePaymentLinkReque
   locale: string;
 
   /**
-   * Minor units.
+   * Minor units; 0: the buyer chooses.
    *
    * @generated from field: int64 amount = 8;
    */
@@ -266,11 +279,18 @@ export type QueuePaymentLinkRequest = Message<"merchant.v1.QueuePaymentLinkReque
   description: string;
 
   /**
-   * Until when it works.
+   * Until when it works; absent: without an end.
    *
    * @generated from field: google.protobuf.Timestamp expires_at = 12;
    */
   expiresAt?: Timestamp | undefined;
+
+  /**
+   * Names this sending; a repeat sends nothing. Empty: the link is sent once.
+   *
+   * @generated from field: string request_key = 13;
+   */
+  requestKey: string;
 };
 
 /**
@@ -357,8 +377,8 @@ export const QueuePaymentLinkResponse_OutcomeSchema: GenEnum<QueuePaymentLinkRes
 export const ReceiptService: GenService<{
   /**
    * Queues the mail about a payment, or about its refunds, in the merchant's name; repeats queue nothing. Refunds of a payment within an hour
-   * are one mail. Queues nothing if the merchant sends no receipts, has reached its hourly limit, or mail is not configured. Fails with
-   * NOT_FOUND (merchant).
+   * are one mail. Queues nothing if the merchant sends no receipts (unless the buyer asks for it), has reached its hourly limit, or mail is
+   * not configured. Fails with NOT_FOUND (merchant).
    *
    * @generated from rpc merchant.v1.ReceiptService.QueueReceipt
    */
@@ -368,7 +388,7 @@ export const ReceiptService: GenService<{
     output: typeof QueueReceiptResponseSchema;
   },
   /**
-   * Queues the mail that asks a buyer to pay by a link, in the merchant's name; once for each session. For a person who may make links there, by their
+   * Queues the mail that asks a buyer to pay by a link, in the merchant's name; once for each link and request key. For a person who may make links there, by their
    * console. Fails with UNAUTHORIZED, FORBIDDEN, NOT_FOUND (no member there), INVALID_BODY.
    *
    * @generated from rpc merchant.v1.ReceiptService.QueuePaymentLink
