@@ -1,5 +1,5 @@
 // A checkout session for the buyer's browser (docs/contract.md §4), without secret, metadata or processor reference.
-// An expired or canceled session shows only its merchant.
+// An expired or canceled session shows only its merchant and the way back.
 import { type Static, Type } from "typebox";
 import type {
   ConfirmSessionResponse,
@@ -78,6 +78,14 @@ export const ResolvedCheckout = jsonComponent(
     payment_id: Type.Optional(idSchema("payment")),
     payment_status: Type.Optional(textSchema("The payment's status, after the first attempt.", "succeeded")),
     receipt_url: Type.Optional(textSchema("The processor's receipt page.")),
+    receipt_page_url: Type.Optional(
+      secretSchema(
+        "Receipt page of a completed session, which may be kept and shown to others: it opens nothing else. Present if the service has a public origin.",
+      ),
+    ),
+    receipt_email: Type.Optional(
+      enumSchema(["available"], "Whether the receipt page can send the receipt to the session's e-mail; absent: no."),
+    ),
     paid_at: Type.Optional(timeSchema("When it was paid.")),
     card: Type.Optional(
       Type.Object(
@@ -144,7 +152,7 @@ function buyerFailure({ code, advice }: PaymentFailure): NonNullable<Static<type
 
 /** @param payment of a completed session, if it could be read */
 export function presentCheckout(
-  { session, render, takesEmail, returnUrl }: ResolveSessionResponse,
+  { session, render, takesEmail, returnUrl, receiptPageUrl }: ResolveSessionResponse,
   branding: GetBrandingResponse,
   payment?: Payment,
 ): Static<typeof ResolvedCheckout> {
@@ -160,9 +168,11 @@ export function presentCheckout(
       ...optionalField("support_email", presented.support_email),
     },
   };
-  if (session.status === "expired" || session.status === "canceled") return lasting;
-  const { legalName, branding: pages } = branding;
-  const { card } = payment ?? {};
+  if (session.status === "expired" || session.status === "canceled")
+    return { ...lasting, ...optionalField("cancel_url", session.cancelUrl) };
+  const { legalName, branding: pages, canMail } = branding;
+  const { card, capturedAmount = 0n } = payment ?? {};
+  const hasMail = receiptPageUrl !== "" && canMail && session.customerEmail !== "" && capturedAmount > 0n;
   return presentMessage(ResolvedCheckout, session, {
     ...lasting,
     reference: session.orderReference,
@@ -178,6 +188,8 @@ export function presentCheckout(
     paid_at: timeText(session.completedAt),
     card: card && { brand: card.brand, last4: card.last4 },
     return_url: returnUrl,
+    receipt_page_url: receiptPageUrl,
+    receipt_email: hasMail ? ("available" as const) : undefined,
   });
 }
 
@@ -186,7 +198,7 @@ function emailFieldOf(setting: string | undefined): "optional" | "required" | un
 }
 
 /** False for a suspended or closed merchant. A merchant service of the previous release sends no status. */
-function takesPayments(merchantStatus: string): boolean {
+export function takesPayments(merchantStatus: string): boolean {
   return merchantStatus === "active" || merchantStatus === "";
 }
 

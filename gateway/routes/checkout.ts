@@ -45,7 +45,7 @@ export function checkoutRoutes(
       summary: "Read a session in the buyer's browser",
       description:
         "`render` is present while the session can be paid: it is open, and its merchant is neither suspended nor closed. An expired or " +
-        "canceled session shows only id, status, branding and merchant.",
+        "canceled session shows only id, status, branding, merchant and cancel_url.",
       status: 200,
       params,
       query,

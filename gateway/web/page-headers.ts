@@ -17,7 +17,7 @@ export function pageHeaders(hosts: SurfaceHosts): Record<string, string> {
     "img-src 'self' https: data:", // a merchant's logo, without a referrer
     ["connect-src 'self'", ...hosts.connect].join(" "),
     ["frame-src", ...hosts.frame].join(" "),
-    "form-action 'none'",
+    "form-action 'self'", // the receipt by e-mail; the amount of a payment link
     "base-uri 'none'",
     "object-src 'none'",
     "frame-ancestors 'none'",

@@ -1,5 +1,5 @@
-// Finds a session's id and secret in a link, and derives the reference that a buyer quotes. Mail programs and chats
-// append to links, but id and secret have a fixed form.
+// Finds a session's id and secret in a link, and derives the buyer's reference and the way back to the shop. Mail
+// programs and chats append to links, but id and secret have a fixed form.
 
 const secretForm = /cs_secret_([0-9a-z]{26})_[A-Za-z0-9_-]{43}/;
 
@@ -19,4 +19,12 @@ const shortIdLength = 18; // `pay_` and fourteen characters: unique, and searcha
 /** The order number, or the beginning of the payment's id, which follows from the session's id. */
 export function referenceOf({ id, reference }: { readonly id: string; readonly reference?: string }): string {
   return reference ?? `pay_${id.slice("cs_".length)}`.slice(0, shortIdLength);
+}
+
+/** Adds our parameters and keeps the merchant's own parameters and fragment. */
+export function returnAddress(address: string, sessionId: string, status: string): string {
+  const url = new URL(address);
+  url.searchParams.set("session_id", sessionId);
+  url.searchParams.set("status", status);
+  return url.href;
 }

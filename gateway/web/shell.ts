@@ -1,5 +1,6 @@
 // Renders the hosted page on the server: language, merchant, branding and placeholders, so nothing moves when the
-// script fills them in. Order data needs the secret, which the server does not have.
+// script fills them in. Order data needs the secret, which the server does not have. `views/` has the pages that come
+// complete, in the same document.
 import { Html, html } from "../html.ts";
 import type { ChosenLanguage } from "./languages.ts";
 
@@ -31,15 +32,37 @@ export interface PageFiles {
 }
 
 export function pageShell({ language, merchant, reference, files }: ShellParts): string {
-  const { tag, direction, texts } = language;
-  const { script, style, code } = files;
+  const { tag, texts } = language;
   const known = merchant && { name: merchant.name, ...(merchant.email && { email: merchant.email }) };
-  // A data block is not executed. `<` is escaped so no text can end it.
-  const data = JSON.stringify({ locale: tag, texts, style, code, merchant: known, now: Date.now() }).replaceAll(
-    "<",
-    "\\u003c",
-  );
   const help = html`${supportLine(merchant?.email, texts.support)}${referenceLine(reference, texts.reference)}`;
+  return pageDocument({
+    ...{ language, merchant, files, isTest: false, title: merchant?.name ?? texts.title },
+    data: { locale: tag, texts, style: files.style, code: files.code, merchant: known, now: Date.now() },
+    main: html`<main id="page">
+${merchant ? merchantHeader(merchant) : new Html('<div class="merchant" aria-hidden="true"><span class="bone bone-mark"></span><span class="bone bone-name"></span></div>')}
+<section class="order" aria-hidden="true"><div class="bone bone-line"></div><div class="bone bone-amount"></div></section>
+<section class="panel"><h1 class="visually-hidden">${texts.title}</h1>
+<noscript><div class="notice"><p>${texts.noScript}</p>${help}</div></noscript>
+<div id="skeleton" role="status"><span class="visually-hidden">${texts.loading}</span><span class="bone bone-heading"></span><span class="bone bone-field"></span><span class="bone bone-field"></span><span class="bone bone-field"></span><span class="bone bone-button"></span><div class="late"><p>${texts.slow}</p>${help}</div></div>
+</section>
+</main>`,
+  });
+}
+
+interface DocumentParts extends Pick<ShellParts, "language" | "merchant" | "files"> {
+  readonly title: string;
+  /** True: the bar of the test mode is shown. */
+  readonly isTest: boolean;
+  /** Data for the page's script. */
+  readonly data: Readonly<Record<string, unknown>>;
+  readonly main: Html;
+}
+
+export function pageDocument({ language, merchant, files, title, isTest, data, main }: DocumentParts): string {
+  const { tag, direction, texts } = language;
+  const { script, style } = files;
+  // A data block is not executed. `<` is escaped so no text can end it.
+  const json = JSON.stringify(data).replaceAll("<", "\\u003c");
   return html`<!doctype html>
 <html lang="${tag}" dir="${direction}">
 <head>
@@ -48,29 +71,22 @@ export function pageShell({ language, merchant, reference, files }: ShellParts):
 <meta name="robots" content="noindex">
 <meta name="color-scheme" content="${schemes(merchant?.theme)}">
 <meta name="referrer" content="no-referrer">
-<title>${merchant?.name ?? texts.title}</title>
+<title>${title}</title>
 <link rel="icon" href="data:,">
 <link rel="stylesheet" id="look" href="${merchant?.brandingQuery ? `${style}?${merchant.brandingQuery}` : style}">
 <script type="module" src="${script.src}" integrity="${script.integrity}"></script>
 </head>
 <body>
-<header id="test-bar" class="test-bar" hidden><strong>${texts.testMode}</strong> – ${texts.testModeNote}</header>
-<main id="page">
-${merchant ? merchantHeader(merchant) : new Html('<div class="merchant" aria-hidden="true"><span class="bone bone-mark"></span><span class="bone bone-name"></span></div>')}
-<section class="order" aria-hidden="true"><div class="bone bone-line"></div><div class="bone bone-amount"></div></section>
-<section class="panel"><h1 class="visually-hidden">${texts.title}</h1>
-<noscript><div class="notice"><p>${texts.noScript}</p>${help}</div></noscript>
-<div id="skeleton" role="status"><span class="visually-hidden">${texts.loading}</span><span class="bone bone-heading"></span><span class="bone bone-field"></span><span class="bone bone-field"></span><span class="bone bone-field"></span><span class="bone bone-button"></span><div class="late"><p>${texts.slow}</p>${help}</div></div>
-</section>
-</main>
+<header id="test-bar" class="test-bar"${isTest ? "" : html` hidden`}><strong>${texts.testMode}</strong> – ${texts.testModeNote}</header>
+${main}
 <p id="live" class="visually-hidden" role="status"></p>
-<script type="application/json" id="data">${new Html(data)}</script>
+<script type="application/json" id="data">${new Html(json)}</script>
 </body>
 </html>
 `.text;
 }
 
-function merchantHeader({ name, tagline, logoUrl }: ShellMerchant): Html {
+export function merchantHeader({ name, tagline, logoUrl }: ShellMerchant): Html {
   const first = [...name][0]?.toUpperCase() ?? "";
   const mark = logoUrl
     ? html`<img class="logo" alt="" src="${logoUrl}" referrerpolicy="no-referrer">`
@@ -79,7 +95,7 @@ function merchantHeader({ name, tagline, logoUrl }: ShellMerchant): Html {
   return html`<header class="merchant" data-known><span class="${logoUrl ? "mark mark-wide" : "mark"}">${mark}</span><div><p class="merchant-name">${name}</p>${line}</div></header>`;
 }
 
-function supportLine(email: string | undefined, text: string): Html {
+export function supportLine(email: string | undefined, text: string): Html {
   if (!email) return new Html("");
   const [before = "", after = ""] = text.split("{email}");
   return html`<p>${before}<a href="mailto:${email}">${email}</a>${after}</p>`;

@@ -36,3 +36,8 @@ export function toSession(session: NewSession, stored: StoredSession | undefined
     ...(stored?.completedAt ? { completedAt: timestampFromDate(stored.completedAt) } : {}),
   });
 }
+
+/** A session for its page. Metadata is for the merchant only. */
+export function toPageSession(session: StoredSession): Session {
+  return { ...toSession(session, session), metadata: {} };
+}

@@ -154,11 +154,12 @@ screen(
   { success_url: "https://lemonbooks.example/thanks" },
 );
 
-screen("08 already paid", async ({ page, order, texts }) => {
+screen("08 receipt", async ({ page, order, texts }) => {
   await payInFrame(order.answer.text("render.frame_url"));
   await confirmOrder(site.stack, order);
   await page.goto(order.link);
-  await seeScreen(page, texts.alreadyTitle);
+  await seeScreen(page, texts.paidTitle);
+  await page.locator("#receipt").getByRole("button", { name: texts.print }).waitFor();
 });
 
 screen("09 expired", async ({ page, order, texts }) => {

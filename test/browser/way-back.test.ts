@@ -58,6 +58,15 @@ inBrowser("an open page shows its link's expiry and keeps the return link after 
   await isFound(page, opened);
 });
 
+inBrowser("an ended link has the way back also where it was never open", async ({ page }) => {
+  const opened = await order({ reference: "A-7" });
+  (await site.merchant.api.post(`/v1/checkout-sessions/${opened.id}/expire`)).expect(200);
+  await page.goto(opened.link);
+  await seeScreen(page, "This payment link has expired");
+  assert.equal(await checkExitLink(page), "expired");
+  assert.doesNotMatch(await page.content(), /A-7|10\.50/);
+});
+
 inBrowser("explains after the tenth decline why the link was closed", async ({ page }) => {
   const opened = await order();
   for (let tries = 0; tries < 9; tries++) await payInFrame(opened.answer.text("render.frame_url"), cards.declined);
@@ -69,15 +78,16 @@ inBrowser("explains after the tenth decline why the link was closed", async ({ p
   await isFound(page, opened);
 });
 
-inBrowser("a buyer can cancel 3-D Secure and pay again, or return to the shop", async ({ page }) => {
+inBrowser("a buyer can cancel 3-D Secure, by one button, and pay again, or return to the shop", async ({ page }) => {
   await page.goto((await order()).link);
   await payWith(page, cards.needsChallenge);
   await seeScreen(page, "Your bank wants to check");
   assert.equal(await page.locator("h1:visible, h2:visible").count(), 1, "one heading");
   assert.equal(await page.frameLocator("iframe").locator("h1:visible, h2:visible").count(), 0);
-  assert.equal(await checkExitLink(page), "open");
+  assert.equal(await page.getByText("Cancel", { exact: false }).filter({ visible: true }).count(), 0);
   await page.frameLocator("iframe").getByRole("button", { name: "Cancel and go back" }).click();
   await page.getByRole("alert").getByText("You canceled your bank's check").waitFor();
+  assert.equal(await checkExitLink(page), "open");
   await payWith(page, cards.succeeds);
   await seeScreen(page, "Payment successful");
 });

@@ -55,13 +55,16 @@ test("docs/contract.md §4: resolve shows what a page needs, and no secret, meta
 // Proves resolveCheckout: paid
 test("docs/contract.md §4: a paid session has the time and the card, and nothing to pay with", async () => {
   const session = await create();
-  assert.deepEqual([session.at("paid_at"), session.at("card")], [undefined, undefined]);
+  const early = await resolve(session);
+  for (const name of ["paid_at", "card", "receipt_page_url"]) assert.equal(early.at(name), undefined, name);
   await payWith(session, cards.succeeds);
   await confirm(session);
   const seen = await resolve(session);
   assert.equal(seen.at("render"), undefined);
   assert.deepEqual([seen.text("status"), seen.text("payment_status")], ["completed", "succeeded"]);
   assert.match(seen.text("receipt_url"), /^http/);
+  assert.match(seen.text("receipt_page_url"), new RegExp(`/c/${session.text("id")}\\?receipt=[\\w-]{43}$`));
+  assert.equal(seen.at("receipt_email"), undefined, "there is no e-mail");
   assert.deepEqual(seen.at("card"), { brand: "visa", last4: "4242" });
   assert.match(seen.text("paid_at"), /^\d{4}-.*Z$/);
 });
@@ -177,15 +180,16 @@ test("docs/contract.md §4: confirm of an expired or canceled session is session
   assert.equal((await resolve(session)).text("status"), "expired");
 });
 
-test("docs/contract.md §4: an ended session shows id, status, branding and merchant, and nothing about the order", async () => {
+test("docs/contract.md §4: an ended session shows id, status, branding, merchant and the way back, and nothing about the order", async () => {
   const session = await create({
     success_url: "https://shop.example.com/ok",
     cancel_url: "https://shop.example.com/no",
   });
   await api.call("expireCheckoutSession", 200, { path: { id: session.text("id") } });
   const seen = await resolve(session);
-  assert.deepEqual(Object.keys(seen.body).sort(), ["branding", "id", "merchant", "status"]);
-  assert.ok(!/Order 7|shop\.example|1050/.test(seen.raw));
+  assert.deepEqual(Object.keys(seen.body).sort(), ["branding", "cancel_url", "id", "merchant", "status"]);
+  assert.equal(seen.text("cancel_url"), "https://shop.example.com/no");
+  assert.ok(!/Order 7|shop\.example\.com\/ok|1050/.test(seen.raw));
 });
 
 test(

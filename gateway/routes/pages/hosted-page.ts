@@ -10,17 +10,16 @@ import { Failure } from "#platform/values/failure.ts";
 import { isId } from "#platform/values/id.ts";
 import type { GatewayContext } from "../../auth/auth.ts";
 import { ApiError } from "../../failures.ts";
-import { presentBranding } from "../../json/branding.ts";
 import { optionalField } from "../../json/parts/field.ts";
 import type { Peers } from "../../peers.ts";
 import type { GatewayConfig } from "../../settings.ts";
 import { brandingCss } from "../../web/branding/branding-css.ts";
-import { brandingQuery } from "../../web/branding/branding-query.ts";
-import { acceptedLanguages, chooseLanguage } from "../../web/languages.ts";
 import { pageHeaders, surfaceHosts } from "../../web/page-headers.ts";
 import { foreverCache, type ServedFile, sendFile, servedFile } from "../../web/served-file.ts";
 import { referenceOf, sessionIdIn } from "../../web/session-link.ts";
 import { type PageFiles, pageShell, type ShellMerchant } from "../../web/shell.ts";
+import { isToken, languageOf, sendView, shellMerchant } from "./page-view.ts";
+import { mailReceiptRoute, receiptView } from "./receipt-page.ts";
 
 const dist = join(import.meta.dirname, "../../web/dist/page");
 const filesPath = "/c/files";
@@ -35,7 +34,6 @@ interface StateAddress {
   readonly Querystring: { readonly return?: unknown };
 }
 
-const tokenMax = 64; // characters; ours have 43
 const brandedFilesMax = 500; // about 3 MB; rebuilding one takes a millisecond
 const brandedQuality = 5;
 
@@ -66,20 +64,17 @@ export function hostedPageRoutes(
 
   app.get<PageAddress>("/c/*", async (request, reply) => {
     const id = sessionIdIn(request.params["*"]);
-    const lookup = () => describe(peers, request, id);
-    const known = await addresses.allow("page", request, reply, lookup).catch(emptyView);
-    const requested = request.query.locale;
-    const language = chooseLanguage([
-      ...(typeof requested === "string" ? [requested] : []),
-      known.locale,
-      ...acceptedLanguages(request.headers["accept-language"]),
-    ]);
-    return await reply
-      .headers(headers)
-      .header("vary", "accept-language")
-      .type("text/html; charset=utf-8")
-      .send(pageShell({ language, merchant: known.merchant, reference: known.merchant && referenceOf({ id }), files }));
+    reply.headers(headers).header("vary", "accept-language").type("text/html; charset=utf-8");
+    return await sendView(request, reply, { locale: "", files }, async () => {
+      const receipt = await receiptView({ ...context, files }, peers, request, reply, id);
+      if (receipt !== undefined) return receipt;
+      const lookup = () => describe(peers, request, id);
+      const { locale, merchant } = await addresses.allow("page", request, reply, lookup).catch(emptyView);
+      const language = languageOf(request, locale);
+      return pageShell({ language, merchant, reference: merchant && referenceOf({ id }), files });
+    });
   });
+  mailReceiptRoute(context, peers);
   returnStateRoute(context, peers);
 }
 
@@ -91,8 +86,7 @@ function returnStateRoute(
   app.get<StateAddress>("/c/:id/state", async (request, reply) => {
     const { id: sessionId } = request.params;
     const { return: returnToken } = request.query;
-    const isPair = isId("session", sessionId) && typeof returnToken === "string" && returnToken.length <= tokenMax;
-    if (!isPair) throw new ApiError("not_found");
+    if (!isId("session", sessionId) || !isToken(returnToken)) throw new ApiError("not_found");
     limits.takeForResolve(sessionId, returnToken, reply);
     const lookup = () => callContext.run(request.call, () => checkout.describeReturn({ sessionId, returnToken }));
     const { status, successUrl, cancelUrl } = await addresses.allow("secret", request, reply, lookup);
@@ -138,25 +132,7 @@ async function describe(
     // A checkout service of the previous release sends no merchant id.
     if (merchantId === "") return { locale, merchant: undefined };
     const found = await brandingOf({ merchantId, environment }).catch(ignoreFailure);
-    if (!found) return { locale, merchant: undefined };
-    const { branding, merchantName } = found;
-    const view = presentBranding(branding);
-    const merchant = {
-      name: view.display_name ?? merchantName,
-      tagline: view.tagline,
-      logoUrl: view.logo_url,
-      email: view.support_email,
-      theme: view.theme ?? "light",
-      brandingQuery: brandingQuery({
-        ...optionalField("theme", view.theme),
-        ...optionalField("accentColor", view.accent_color),
-        ...optionalField("secondaryColor", view.secondary_color),
-        ...optionalField("buttonStyle", view.button_style),
-        ...optionalField("backgroundStyle", view.background_style),
-        ...optionalField("fontFamily", view.font_family),
-      }),
-    };
-    return { locale, merchant };
+    return { locale, merchant: found && shellMerchant(found) };
   });
 }
 

@@ -80,11 +80,3 @@ function keep(key: string, value: string): void {
     history.replaceState({ ...membersOf(history.state), [key]: value }, "");
   }
 }
-
-/** Adds our parameters and keeps the merchant's own parameters and fragment. */
-export function returnAddress(address: string, sessionId: string, status: string): string {
-  const url = new URL(address);
-  url.searchParams.set("session_id", sessionId);
-  url.searchParams.set("status", status);
-  return url.href;
-}

@@ -1,4 +1,5 @@
-// The hosted checkout page: opens its link, creates an SDK handle and shows the screen of each state.
+// The hosted checkout page: opens its link, creates an SDK handle and shows the screen of each state. Receipts and
+// payment links come complete from the server.
 import type { PageTexts } from "../languages.ts";
 import type { CheckoutError, ConfirmResult } from "../sdk/contract.ts";
 import { createHandle } from "../sdk/handle/handle.ts";
@@ -8,7 +9,7 @@ import { fillText } from "./element.ts";
 import { emailSaver } from "./email-field.ts";
 import { endOf, markPaying, openedSession, openLink, type PageLink, readReturnUrl } from "./link.ts";
 import { backLink, type MessageParts } from "./messages/message.ts";
-import { followReturn } from "./messages/paid.ts";
+import { completeReceipt, followReturn } from "./messages/paid.ts";
 import { foot } from "./pay-view.ts";
 import { Screens } from "./screens.ts";
 import { type CodeFile, shareLink } from "./share-link/share-link.ts";
@@ -35,7 +36,8 @@ const { locale, texts, style, code, merchant, now }: PageData = JSON.parse(
   document.getElementById("data")?.textContent ?? "{}",
 );
 setServerTime(now);
-const link = isSupported() ? openLink() : undefined;
+const complete = document.querySelector<HTMLElement>("#receipt, #link");
+const link = !complete && isSupported() ? openLink() : undefined;
 const returnToken = new URLSearchParams(location.search).get("return");
 // Pasting a new link into this tab changes only the fragment.
 addEventListener("hashchange", () => location.reload());
@@ -43,7 +45,8 @@ addEventListener("hashchange", () => location.reload());
 const header = document.querySelector<HTMLElement>(".merchant[data-known]");
 if (header && merchant) replaceBrokenLogo(header, merchant.name);
 
-if (!isSupported()) {
+if (complete) completeReceipt(complete);
+else if (!isSupported()) {
   showAlone({ title: texts.unsupportedTitle, text: texts.unsupportedText, sign: "attention" });
 } else if (link) start(link);
 else if (returnToken && !endOf(openedSession())) {

@@ -1,9 +1,9 @@
 // The payment form: the processor's fields, the Pay button, the last problem and the test cards.
 import type { PageTexts } from "../languages.ts";
 import type { HandleState, SessionView, TestCard } from "../sdk/contract.ts";
+import { returnAddress } from "../session-link.ts";
 import { serverNow } from "./around.ts";
 import { fillText, makeElement } from "./element.ts";
-import { returnAddress } from "./link.ts";
 
 export interface PayView {
   readonly element: HTMLElement;
@@ -86,8 +86,8 @@ export function payView(
     button.classList.toggle("is-working", isBusy);
     labelElement.textContent = isBusy ? texts.paying : label;
     cards.hidden = isBusy;
-    // During the bank's challenge nothing is sent yet, so the buyer may still leave.
-    if (cancel) cancel.hidden = state === "submitting";
+    // The bank's challenge has its own way back to the card.
+    if (cancel) cancel.hidden = state === "submitting" || isChallenged;
     if (state === "action_required") challenge.querySelector("h1")?.focus();
   };
   return {

@@ -227,6 +227,16 @@ export class Screens {
   #showPaid(session: SessionView): void {
     const { sessionId, texts, locale } = this.#parts;
     forgetSecret(sessionId, "succeeded");
+    if (session.receiptPageUrl) {
+      const { pathname, search } = new URL(session.receiptPageUrl);
+      // A payment of earlier may be refunded, which the receipt page knows.
+      if (!this.#hasPaidHere) {
+        location.replace(pathname + search);
+        return;
+      }
+      // Reloads, the back button and other devices get the receipt.
+      history.replaceState(history.state, "", pathname + search);
+    }
     const paid = paidScreen(session, texts, locale, this.#hasPaidHere);
     putMessageFirst(true);
     announce("");

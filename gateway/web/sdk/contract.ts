@@ -112,7 +112,12 @@ export interface SessionView {
   readonly reference?: string;
   /** `optional` or `required`: ask the buyer for an e-mail; absent if it is known or not wanted. */
   readonly emailField?: string;
+  /** The processor's receipt page. */
   readonly receiptUrl?: string;
+  /** Receipt page of a paid session; it opens nothing else. */
+  readonly receiptPageUrl?: string;
+  /** `available`: the receipt page can send the receipt to the session's e-mail. */
+  readonly receiptEmail?: string;
   readonly successUrl?: string;
   readonly cancelUrl?: string;
   /** Return URL for a redirect: the hosted page with only the session's status. */

@@ -27,13 +27,13 @@ export function readSession(json: unknown, locale: string): ReadSession | undefi
   const view: SessionView = {
     id,
     status,
-    ...optionalMember("livemode", environment === undefined ? undefined : environment === "live"),
+    ...(environment && { livemode: environment === "live" }),
     ...optionalMember("amount", money),
     merchant: { displayName: merchant.text("display_name") ?? "", ...merchant.texts("support_email") },
     branding: readBranding(of.any("branding")),
     surface: { kind: render?.kind ?? "none", connector: of.text("connector") ?? "" },
-    ...of.texts("email_field description expires_at paid_at reference"),
-    ...of.links("receipt_url success_url cancel_url return_url"),
+    ...of.texts("email_field receipt_email description expires_at paid_at reference"),
+    ...of.links("receipt_url receipt_page_url success_url cancel_url return_url"),
     ...optionalMember("lineItems", readLines(of.any("line_items"), currency, locale)),
     ...optionalMember("legal", readLegal(of.any("legal"))),
     ...optionalMember("payment", readPayment(of.text("payment_id"), of.text("payment_status"))),
@@ -88,20 +88,16 @@ function fieldsOf(json: unknown) {
   const any = (name: string) => fields[name];
   const text = (name: string): string | undefined => {
     const value = any(name);
-    return typeof value === "string" && value !== "" ? value : undefined;
+    return (typeof value === "string" && value) || undefined;
   };
-  /** The non-empty ones, `a_b` as `aB`. */
-  const texts = (names: string, isGood: (text: string) => boolean = () => true): Record<string, string> =>
+  /** The non-empty ones of the form, `a_b` as `aB`. */
+  const texts = (names: string, form = /^/): Record<string, string> =>
     Object.fromEntries(
       names.split(" ").flatMap((name) => {
         const value = text(name);
-        return value && isGood(value) ? [[name.replace(/_(.)/g, (_, letter) => letter.toUpperCase()), value]] : [];
+        return value && form.test(value) ? [[name.replace(/_(.)/g, (_, letter) => letter.toUpperCase()), value]] : [];
       }),
     );
-  return { any, text, texts, links: (names: string) => texts(names, isWebAddress) };
-}
-
-/** Rejects `javascript:` and other schemes. */
-function isWebAddress(text: string): boolean {
-  return /^https?:\/\//i.test(text);
+  // Rejects `javascript:` and other schemes.
+  return { any, text, texts, links: (names: string) => texts(names, /^https?:\/\//i) };
 }

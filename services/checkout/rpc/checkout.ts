@@ -8,8 +8,9 @@ import type { Recovery } from "#platform/service/recovery.ts";
 import { Failure } from "#platform/values/failure.ts";
 import type { CheckoutService } from "#proto/checkout/v1/checkout_pb.ts";
 import type { CheckoutContext } from "../context.ts";
+import { describeReceipt, mailReceipt } from "../flows/buyers/describe-receipt.ts";
 import { giveEmail } from "../flows/buyers/give-email.ts";
-import { describeReturn, returnUrlOf } from "../flows/buyers/return-token.ts";
+import { describeReturn, receiptUrlOf, returnUrlOf } from "../flows/buyers/return-token.ts";
 import { confirmSession } from "../flows/confirm-session.ts";
 import { createPayment } from "../flows/create-payment.ts";
 import { createSession } from "../flows/create-session.ts";
@@ -17,7 +18,7 @@ import { describePage } from "../flows/describe-page.ts";
 import { expireSession } from "../flows/expire-session.ts";
 import { refreshSession } from "../flows/refresh-session.ts";
 import { resolveSession } from "../flows/resolve-session.ts";
-import { toSession } from "../messages.ts";
+import { toPageSession, toSession } from "../messages.ts";
 import { paymentIdOf } from "../rules/session.ts";
 import { findOwnSession, listSessions } from "../store/session-lists.ts";
 import type { StoredSession } from "../store/sessions.ts";
@@ -68,16 +69,20 @@ export function checkoutRpc(
     expireSession: async (request) => ({ session: toWire(await expireSession(context, request, request.sessionId)) }),
     resolveSession: async ({ sessionId, sessionSecret, address }) => {
       const { session, render } = await resolveSession(context, sessionId, sessionSecret, address);
-      // Metadata is for the merchant only.
       const takesEmail = session.state.status === "open" && (session.customerEmail === "" || session.emailTurn > 0);
-      const returnUrl = returnUrlOf(context, session.id);
-      return { session: { ...toWire(session), metadata: {} }, takesEmail, returnUrl, ...(render ? { render } : {}) };
+      const urls = { returnUrl: returnUrlOf(context, session.id), receiptPageUrl: receiptUrlOf(context, session) };
+      return { session: toPageSession(session), takesEmail, ...urls, ...(render ? { render } : {}) };
     },
     describePage: async ({ sessionId }) => await describePage(context, sessionId),
     describeReturn: async ({ sessionId, returnToken }) => {
-      const { state, successUrl, cancelUrl } = await describeReturn(context, sessionId, returnToken);
-      return { status: state.status, successUrl, cancelUrl };
+      const session = await describeReturn(context, sessionId, returnToken);
+      const { status, successUrl, cancelUrl } = toPageSession(session);
+      return { status, successUrl, cancelUrl };
     },
+    describeReceipt: ({ sessionId, receiptToken }) => describeReceipt(context, sessionId, receiptToken),
+    mailReceipt: async ({ sessionId, receiptToken }) => ({
+      queued: await mailReceipt(context, sessionId, receiptToken),
+    }),
     giveEmail: ({ sessionId, sessionSecret, customerEmail }) =>
       giveEmail(context, sessionId, sessionSecret, customerEmail),
     confirmSession: async ({ sessionId, sessionSecret, address }) => {

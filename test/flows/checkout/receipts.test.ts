@@ -23,7 +23,7 @@ let buyers = 0;
 
 const sink = fixture(test, () => startSmtpSink());
 const services = fixture(test, () =>
-  startCheckoutServices(undefined, undefined, { smtpUrl: sink.url, receiptsPerHour: 25 }),
+  startCheckoutServices("https://pay.example.com", undefined, { smtpUrl: sink.url, receiptsPerHour: 25 }),
 );
 const merchant = fixture(test, () =>
   connectPeer({ url: services.money.urls.merchant, token: services.money.settings.RPC_TOKEN }),
@@ -299,6 +299,49 @@ test("a merchant with receipts off sends none; one that was suspended after the 
     await merchants.updateMerchantState({ merchantId, status: "active" });
   }
   assert.equal((await queued(unwanted.paymentId)).length, 0);
+});
+
+test("a buyer who asks on the receipt page gets one mail, although the merchant sends none, and only of a paid session", async () => {
+  const { merchant: silent } = await merchants.createMerchant({ ...home, email: "asked@example.com" });
+  const email = aBuyer();
+  const order = { merchantId: silent?.id ?? "", captureMethod: "manual", customerEmail: email };
+  const session = await services.create(order);
+  const named = { sessionId: session.id, sessionSecret: session.secret };
+  const tokenOf = async () => {
+    const { receiptPageUrl } = await services.checkout.resolveSession(named);
+    return receiptPageUrl === "" ? "" : (new URL(receiptPageUrl).searchParams.get("receipt") ?? "");
+  };
+  assert.equal(await tokenOf(), "", "no token before it is paid");
+  await session.pay();
+  await session.confirm();
+  const asked = { sessionId: session.id, receiptToken: await tokenOf() };
+  assert.equal((await services.checkout.mailReceipt(asked)).queued, false, "an authorization has no receipt");
+  const authorized = await services.checkout.describeReceipt(asked);
+  assert.deepEqual([authorized.payment?.capturedAmount, authorized.payment?.status], [0n, "succeeded"]);
+  const of = { merchantId: order.merchantId, environment: services.money.environment, paymentId: session.paymentId };
+  await services.money.payments.capturePayment({ ...of, amount: 900n });
+  const asking = Array.from({ length: 5 }, () => services.checkout.mailReceipt(asked));
+  assert.ok((await Promise.all(asking)).every(({ queued }) => queued));
+  assert.ok((await sink.mailTo(email, "Your receipt")).text?.includes("€9.00"));
+  assert.equal((await queued(session.paymentId)).length, 1);
+  await services.money.payments.refundPayment({ ...of, amount: 400n });
+  const { payment, session: shown, hasEmail } = await services.checkout.describeReceipt(asked);
+  assert.deepEqual([payment?.capturedAmount, payment?.refundedAmount, payment?.cardLast4], [900n, 400n, "4242"]);
+  assert.deepEqual([shown?.customerEmail, hasEmail], ["", true]);
+  const other = await paid(aBuyer());
+  for (const [sessionId, receiptToken] of [
+    [other.id, asked.receiptToken],
+    [session.id, `${asked.receiptToken.slice(0, -1)}${asked.receiptToken.endsWith("A") ? "B" : "A"}`],
+    [session.id, session.secret.slice(-43)],
+    [session.id, ""],
+  ] as const) {
+    await assert.rejects(services.checkout.describeReceipt({ sessionId, receiptToken }), isRefusal("NOT_FOUND"));
+    await assert.rejects(services.checkout.mailReceipt({ sessionId, receiptToken }), isRefusal("NOT_FOUND"));
+  }
+  const forged = { sessionId: session.id, sessionSecret: `cs_secret_${session.id.slice(3)}_${asked.receiptToken}` };
+  await assert.rejects(services.checkout.resolveSession(forged), isRefusal("NOT_FOUND"));
+  const asReturn = { sessionId: session.id, returnToken: asked.receiptToken };
+  await assert.rejects(services.checkout.describeReturn(asReturn), isRefusal("NOT_FOUND"));
 });
 
 test("refuses receipts for an invalid address or an unknown merchant", async () => {

@@ -1,9 +1,8 @@
 // A message screen instead of the fields: sign, heading, text, facts and actions.
 import type { PageTexts } from "../../languages.ts";
 import type { CheckoutError, SessionView } from "../../sdk/contract.ts";
-import { referenceOf } from "../../session-link.ts";
+import { referenceOf, returnAddress } from "../../session-link.ts";
 import { fillText, makeElement } from "../element.ts";
-import { returnAddress } from "../link.ts";
 
 type Sign = "done" | "wait" | "attention";
 

@@ -3,9 +3,8 @@
 import type { PageTexts } from "../../languages.ts";
 import type { SessionView } from "../../sdk/contract.ts";
 import { membersOf } from "../../sdk/members.ts";
-import { referenceOf } from "../../session-link.ts";
+import { referenceOf, returnAddress } from "../../session-link.ts";
 import { fillText, makeElement } from "../element.ts";
-import { returnAddress } from "../link.ts";
 import { backLink, type MessageParts, message } from "./message.ts";
 
 const backSeconds = 5; // long enough to read the result
@@ -20,7 +19,13 @@ export function paidScreen(session: SessionView, texts: PageTexts, locale: strin
     facts: [...factsOf(session, texts, locale), [texts.paidTo, legal?.name ?? merchant.displayName]],
     actions: [
       backLink(session, successUrl ?? cancelUrl, session.status, back),
-      makeElement("p", { class: "links" }, receiptLink(session, texts), printButton(texts)),
+      makeElement(
+        "div",
+        { class: "links" },
+        receiptLink(session, texts),
+        printButton(texts),
+        emailForm(session, texts),
+      ),
     ],
     note: isFresh && successUrl ? countdown(returnAddress(successUrl, session.id, session.status), texts) : undefined,
   });
@@ -30,10 +35,7 @@ function factsOf(session: SessionView, texts: PageTexts, locale: string): (reado
   const { amount, card, paidAt } = session;
   const facts: (readonly [string, string])[] = [];
   if (amount) facts.push([texts.amount, amount.formatted]);
-  if (paidAt) {
-    const date = new Intl.DateTimeFormat(locale, { dateStyle: "medium", timeStyle: "short" }).format(new Date(paidAt));
-    facts.push([texts.date, date]);
-  }
+  if (paidAt) facts.push([texts.date, dateText(paidAt, locale)]);
   if (card) {
     const brand = brandNames.get(card.brand) ?? card.brand;
     // Forces the page's direction, since the text may begin with a Latin brand.
@@ -53,8 +55,37 @@ const brandNames = new Map([
   ["unionpay", "UnionPay"],
 ]);
 
-function receiptLink({ receiptUrl: href }: SessionView, texts: PageTexts): HTMLElement | undefined {
-  return href ? makeElement("a", { href, target: "_blank", rel: "noopener noreferrer" }, texts.receipt) : undefined;
+/** Our receipt page opens in this tab; the processor's, which has no way back, in another one. */
+function receiptLink({ receiptPageUrl, receiptUrl }: SessionView, texts: PageTexts): HTMLElement | undefined {
+  const href = receiptPageUrl ?? receiptUrl;
+  const elsewhere = !receiptPageUrl && { target: "_blank", rel: "noopener noreferrer" };
+  return href ? makeElement("a", { href, ...elsewhere }, texts.receipt) : undefined;
+}
+
+/** Posts the receipt's token, and the receipt page shows the outcome. */
+function emailForm({ id, receiptPageUrl, receiptEmail }: SessionView, texts: PageTexts): HTMLElement | undefined {
+  if (!receiptPageUrl || !receiptEmail) return undefined;
+  const value = new URL(receiptPageUrl).searchParams.get("receipt") ?? "";
+  return makeElement(
+    "form",
+    { method: "post", action: `/c/${id}/receipt` },
+    makeElement("input", { type: "hidden", name: "receipt", value }),
+    makeElement("button", { class: "link" }, texts.emailReceipt),
+  );
+}
+
+/** Adds to the receipt that the server has sent: the print button, and the date in the buyer's time zone. */
+export function completeReceipt(receipt: HTMLElement): void {
+  for (const time of receipt.querySelectorAll("time"))
+    time.textContent = dateText(time.dateTime, document.documentElement.lang);
+  const button = receipt.querySelector<HTMLElement>("[hidden]");
+  if (!button) return;
+  button.hidden = false;
+  button.addEventListener("click", () => print());
+}
+
+function dateText(moment: string, locale: string): string {
+  return new Intl.DateTimeFormat(locale, { dateStyle: "medium", timeStyle: "short" }).format(new Date(moment));
 }
 
 function printButton(texts: PageTexts): HTMLElement {

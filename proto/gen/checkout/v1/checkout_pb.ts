@@ -20,7 +20,7 @@ import type { Message } from "@bufbuild/protobuf";
  * Describes the file checkout/v1/checkout.proto.
  */
 export const file_checkout_v1_checkout: GenFile = /*@__PURE__*/
-  fileDesc("ChpjaGVja291dC92MS9jaGVja291dC5wcm90bxILY2hlY2tvdXQudjEi9QUKB1Nlc3Npb24SCgoCaWQYASABKAkSEwoLbWVyY2hhbnRfaWQYAiABKAkSLQoLZW52aXJvbm1lbnQYAyABKA4yGC5tZXJjaGFudC52MS5FbnZpcm9ubWVudBIOCgZzdGF0dXMYBCABKAkSDgoGYW1vdW50GAUgASgDEhAKCGN1cnJlbmN5GAYgASgJEhMKC2Rlc2NyaXB0aW9uGAcgASgJEhYKDmN1c3RvbWVyX2VtYWlsGAggASgJEjQKCG1ldGFkYXRhGAkgAygLMiIuY2hlY2tvdXQudjEuU2Vzc2lvbi5NZXRhZGF0YUVudHJ5EhEKCWNvbm5lY3RvchgKIAEoCRIPCgdzdXJmYWNlGAsgASgJEhIKCnBheW1lbnRfaWQYDCABKAkSFgoOcGF5bWVudF9zdGF0dXMYDSABKAkSEwoLcmVjZWlwdF91cmwYDiABKAkSEwoLc3VjY2Vzc191cmwYDyABKAkSEgoKY2FuY2VsX3VybBgQIAEoCRIOCgZsb2NhbGUYESABKAkSLgoKZXhwaXJlc19hdBgSIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASLgoKY3JlYXRlZF9hdBgTIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASMAoMY29tcGxldGVkX2F0GBQgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIXCg9vcmRlcl9yZWZlcmVuY2UYFSABKAkSFgoOcGF5bWVudF9oaWRkZW4YGCABKAgSKQoKbGluZV9pdGVtcxgeIAMoCzIVLnBheW1lbnRzLnYxLkxpbmVJdGVtEhYKDmNhcHR1cmVfbWV0aG9kGCggASgJEhwKD2NhcHR1cmVkX2Ftb3VudBgqIAEoA0gAiAEBGi8KDU1ldGFkYXRhRW50cnkSCwoDa2V5GAEgASgJEg0KBXZhbHVlGAIgASgJOgI4AUISChBfY2FwdHVyZWRfYW1vdW50Io4GChRDcmVhdGVTZXNzaW9uUmVxdWVzdBIeCgttZXJjaGFudF9pZBgBIAEoCUIJukgGcgQQARhAEjkKC2Vudmlyb25tZW50GAIgASgOMhgubWVyY2hhbnQudjEuRW52aXJvbm1lbnRCCrpIB4IBBBABIAASHAoGYW1vdW50GAMgASgDQgy6SAkiBxj/wdcvKAESIwoIY3VycmVuY3kYBCABKAlCEbpIDnIMMgpeW0EtWl17M30kEh0KC2Rlc2NyaXB0aW9uGAUgASgJQgi6SAVyAxj/ARIgCg5jdXN0b21lcl9lbWFpbBgGIAEoCUIIukgFcgMY/gESWgoIbWV0YWRhdGEYByADKAsyLy5jaGVja291dC52MS5DcmVhdGVTZXNzaW9uUmVxdWVzdC5NZXRhZGF0YUVudHJ5Qhe6SBSaAREQMiIGcgQQARgoKgVyAxj0AxIdCgtzdWNjZXNzX3VybBgIIAEoCUIIukgFcgMYgBASHAoKY2FuY2VsX3VybBgJIAEoCUIIukgFcgMYgBASegoSZXhwaXJlc19pbl9zZWNvbmRzGAogASgFQl66SFu6AVgKCmV4cGlyZXNfaW4SG211c3QgYmUgMCBvciAzMDAgdG8gMjU5MjAwMBotdGhpcyA9PSAwIHx8ICh0aGlzID49IDMwMCAmJiB0aGlzIDw9IDI1OTIwMDApEhcKBmxvY2FsZRgLIAEoCUIHukgEcgIYIxItCgtpZGVtcG90ZW5jeRgMIAEoCzIYLnBheW1lbnRzLnYxLklkZW1wb3RlbmN5EjMKCmxpbmVfaXRlbXMYFCADKAsyFS5wYXltZW50cy52MS5MaW5lSXRlbUIIukgFkgECEGQSIAoPb3JkZXJfcmVmZXJlbmNlGA0gASgJQge6SARyAhhkEjIKDmNhcHR1cmVfbWV0aG9kGCggASgJQhq6SBdyFVIAUglhdXRvbWF0aWNSBm1hbnVhbBovCg1NZXRhZGF0YUVudHJ5EgsKA2tleRgBIAEoCRINCgV2YWx1ZRgCIAEoCToCOAEirQEKFUNyZWF0ZVNlc3Npb25SZXNwb25zZRIlCgdzZXNzaW9uGAEgASgLMhQuY2hlY2tvdXQudjEuU2Vzc2lvbhIbCg5zZXNzaW9uX3NlY3JldBgCIAEoCUIDgAEBEiMKBnJlbmRlchgDIAEoCzITLnBheW1lbnRzLnYxLlJlbmRlchIZCgxjaGVja291dF91cmwYBCABKAlCA4ABARIQCghyZXBsYXllZBgFIAEoCCK/BAoUQ3JlYXRlUGF5bWVudFJlcXVlc3QSHgoLbWVyY2hhbnRfaWQYASABKAlCCbpIBnIEEAEYQBI5CgtlbnZpcm9ubWVudBgCIAEoDjIYLm1lcmNoYW50LnYxLkVudmlyb25tZW50Qgq6SAeCAQQQASAAEhwKBmFtb3VudBgDIAEoA0IMukgJIgcY/8HXLygBEiMKCGN1cnJlbmN5GAQgASgJQhG6SA5yDDIKXltBLVpdezN9JBIdCgtkZXNjcmlwdGlvbhgFIAEoCUIIukgFcgMY/wESIAoOY3VzdG9tZXJfZW1haWwYBiABKAlCCLpIBXIDGP4BEloKCG1ldGFkYXRhGAcgAygLMi8uY2hlY2tvdXQudjEuQ3JlYXRlUGF5bWVudFJlcXVlc3QuTWV0YWRhdGFFbnRyeUIXukgUmgEREDIiBnIEEAEYKCoFcgMY9AMSNgoOcGF5bWVudF9tZXRob2QYCCABKAlCHoABAbpIGHIWMhReW1x4MjEtXHg3ZV17MSwyNTV9JBItCgtpZGVtcG90ZW5jeRgJIAEoCzIYLnBheW1lbnRzLnYxLklkZW1wb3RlbmN5EiAKD29yZGVyX3JlZmVyZW5jZRgKIAEoCUIHukgEcgIYZBIyCg5jYXB0dXJlX21ldGhvZBgoIAEoCUIaukgXchVSAFIJYXV0b21hdGljUgZtYW51YWwaLwoNTWV0YWRhdGFFbnRyeRILCgNrZXkYASABKAkSDQoFdmFsdWUYAiABKAk6AjgBIlAKFUNyZWF0ZVBheW1lbnRSZXNwb25zZRIlCgdwYXltZW50GAEgASgLMhQucGF5bWVudHMudjEuUGF5bWVudBIQCghyZXBsYXllZBgCIAEoCCKNAQoRR2V0U2Vzc2lvblJlcXVlc3QSHgoLbWVyY2hhbnRfaWQYASABKAlCCbpIBnIEEAEYQBI5CgtlbnZpcm9ubWVudBgCIAEoDjIYLm1lcmNoYW50LnYxLkVudmlyb25tZW50Qgq6SAeCAQQQASAAEh0KCnNlc3Npb25faWQYAyABKAlCCbpIBnIEEAEYQCI7ChJHZXRTZXNzaW9uUmVzcG9uc2USJQoHc2Vzc2lvbhgBIAEoCzIULmNoZWNrb3V0LnYxLlNlc3Npb24igwMKE0xpc3RTZXNzaW9uc1JlcXVlc3QSHgoLbWVyY2hhbnRfaWQYASABKAlCCbpIBnIEEAEYQBI5CgtlbnZpcm9ubWVudBgCIAEoDjIYLm1lcmNoYW50LnYxLkVudmlyb25tZW50Qgq6SAeCAQQQASAAEhkKBWxpbWl0GAMgASgFQgq6SAcaBRjIASgBEhcKBm9mZnNldBgEIAEoA0IHukgEIgIoABIXCgZzdGF0dXMYBSABKAlCB7pIBHICGCASKAoEZnJvbRgGIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASJgoCdG8YByABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEhkKCGFmdGVyX2lkGAggASgJQge6SARyAhhAEiAKD29yZGVyX3JlZmVyZW5jZRgJIAEoCUIHukgEcgIYZBIgCg5jdXN0b21lcl9lbWFpbBgKIAEoCUIIukgFcgMY/gESEwoBcRgLIAEoCUIIukgFcgMY/gEiXwoUTGlzdFNlc3Npb25zUmVzcG9uc2USJgoIc2Vzc2lvbnMYASADKAsyFC5jaGVja291dC52MS5TZXNzaW9uEg0KBXRvdGFsGAIgASgDEhAKCGhhc19tb3JlGAMgASgIIpABChRFeHBpcmVTZXNzaW9uUmVxdWVzdBIeCgttZXJjaGFudF9pZBgBIAEoCUIJukgGcgQQARhAEjkKC2Vudmlyb25tZW50GAIgASgOMhgubWVyY2hhbnQudjEuRW52aXJvbm1lbnRCCrpIB4IBBBABIAASHQoKc2Vzc2lvbl9pZBgDIAEoCUIJukgGcgQQARhAIj4KFUV4cGlyZVNlc3Npb25SZXNwb25zZRIlCgdzZXNzaW9uGAEgASgLMhQuY2hlY2tvdXQudjEuU2Vzc2lvbiJzChVSZXNvbHZlU2Vzc2lvblJlcXVlc3QSGwoKc2Vzc2lvbl9pZBgBIAEoCUIHukgEcgIYQBIjCg5zZXNzaW9uX3NlY3JldBgCIAEoCUILgAEBukgFcgMYyAESGAoHYWRkcmVzcxgDIAEoCUIHukgEcgIYQCKSAQoWUmVzb2x2ZVNlc3Npb25SZXNwb25zZRIlCgdzZXNzaW9uGAEgASgLMhQuY2hlY2tvdXQudjEuU2Vzc2lvbhIjCgZyZW5kZXIYAiABKAsyEy5wYXltZW50cy52MS5SZW5kZXISEwoLdGFrZXNfZW1haWwYAyABKAgSFwoKcmV0dXJuX3VybBgEIAEoCUIDgAEBIjIKE0Rlc2NyaWJlUGFnZVJlcXVlc3QSGwoKc2Vzc2lvbl9pZBgBIAEoCUIHukgEcgIYQCKqAQoURGVzY3JpYmVQYWdlUmVzcG9uc2USLQoLZW52aXJvbm1lbnQYASABKA4yGC5tZXJjaGFudC52MS5FbnZpcm9ubWVudBIOCgZsb2NhbGUYAiABKAkSEQoJY29ubmVjdG9yGAMgASgJEhUKDXNjcmlwdF9vcmlnaW4YBCABKAkSFAoMZnJhbWVfb3JpZ2luGAUgASgJEhMKC21lcmNoYW50X2lkGAYgASgJIlYKFURlc2NyaWJlUmV0dXJuUmVxdWVzdBIbCgpzZXNzaW9uX2lkGAEgASgJQge6SARyAhhAEiAKDHJldHVybl90b2tlbhgCIAEoCUIKgAEBukgEcgIYQCJRChZEZXNjcmliZVJldHVyblJlc3BvbnNlEg4KBnN0YXR1cxgBIAEoCRITCgtzdWNjZXNzX3VybBgCIAEoCRISCgpjYW5jZWxfdXJsGAMgASgJIngKEEdpdmVFbWFpbFJlcXVlc3QSGwoKc2Vzc2lvbl9pZBgBIAEoCUIHukgEcgIYQBIjCg5zZXNzaW9uX3NlY3JldBgCIAEoCUILgAEBukgFcgMYyAESIgoOY3VzdG9tZXJfZW1haWwYAyABKAlCCrpIB3IFEAEY/gEiSQoRR2l2ZUVtYWlsUmVzcG9uc2USEgoKc2Vzc2lvbl9pZBgBIAEoCRIOCgZzdGF0dXMYAiABKAkSEAoIYWNjZXB0ZWQYAyABKAgicwoVQ29uZmlybVNlc3Npb25SZXF1ZXN0EhsKCnNlc3Npb25faWQYASABKAlCB7pIBHICGEASIwoOc2Vzc2lvbl9zZWNyZXQYAiABKAlCC4ABAbpIBXIDGMgBEhgKB2FkZHJlc3MYAyABKAlCB7pIBHICGEAilgEKFkNvbmZpcm1TZXNzaW9uUmVzcG9uc2USEgoKc2Vzc2lvbl9pZBgBIAEoCRIOCgZzdGF0dXMYAiABKAkSEgoKcGF5bWVudF9pZBgDIAEoCRIWCg5wYXltZW50X3N0YXR1cxgEIAEoCRIsCgdmYWlsdXJlGAUgASgLMhsucGF5bWVudHMudjEuUGF5bWVudEZhaWx1cmUiWgobQ29uZmlybUFubm91bmNlbWVudHNSZXF1ZXN0EjsKBmNsYWltcxgBIAMoCzIeLnBheW1lbnRzLnYxLkFubm91bmNlbWVudENsYWltQgu6SAiSAQUIARCAAiI5ChxDb25maXJtQW5ub3VuY2VtZW50c1Jlc3BvbnNlEhkKEWFubm91bmNlZF9kaWdlc3RzGAEgAygMMs4ICg9DaGVja291dFNlcnZpY2USWwoNQ3JlYXRlU2Vzc2lvbhIhLmNoZWNrb3V0LnYxLkNyZWF0ZVNlc3Npb25SZXF1ZXN0GiIuY2hlY2tvdXQudjEuQ3JlYXRlU2Vzc2lvblJlc3BvbnNlIgOQAgISYAoNQ3JlYXRlUGF5bWVudBIhLmNoZWNrb3V0LnYxLkNyZWF0ZVBheW1lbnRSZXF1ZXN0GiIuY2hlY2tvdXQudjEuQ3JlYXRlUGF5bWVudFJlc3BvbnNlIgiQAgKKtRgBARJaCgpHZXRTZXNzaW9uEh4uY2hlY2tvdXQudjEuR2V0U2Vzc2lvblJlcXVlc3QaHy5jaGVja291dC52MS5HZXRTZXNzaW9uUmVzcG9uc2UiC5ACAYq1GAQBBAUHEmAKDExpc3RTZXNzaW9ucxIgLmNoZWNrb3V0LnYxLkxpc3RTZXNzaW9uc1JlcXVlc3QaIS5jaGVja291dC52MS5MaXN0U2Vzc2lvbnNSZXNwb25zZSILkAIBirUYBAEEBQcSWwoNRXhwaXJlU2Vzc2lvbhIhLmNoZWNrb3V0LnYxLkV4cGlyZVNlc3Npb25SZXF1ZXN0GiIuY2hlY2tvdXQudjEuRXhwaXJlU2Vzc2lvblJlc3BvbnNlIgOQAgISYwoOUmVzb2x2ZVNlc3Npb24SIi5jaGVja291dC52MS5SZXNvbHZlU2Vzc2lvblJlcXVlc3QaIy5jaGVja291dC52MS5SZXNvbHZlU2Vzc2lvblJlc3BvbnNlIgiQAgKKtRgBARJdCgxEZXNjcmliZVBhZ2USIC5jaGVja291dC52MS5EZXNjcmliZVBhZ2VSZXF1ZXN0GiEuY2hlY2tvdXQudjEuRGVzY3JpYmVQYWdlUmVzcG9uc2UiCJACAYq1GAEBEmMKDkRlc2NyaWJlUmV0dXJuEiIuY2hlY2tvdXQudjEuRGVzY3JpYmVSZXR1cm5SZXF1ZXN0GiMuY2hlY2tvdXQudjEuRGVzY3JpYmVSZXR1cm5SZXNwb25zZSIIkAICirUYAQESVAoJR2l2ZUVtYWlsEh0uY2hlY2tvdXQudjEuR2l2ZUVtYWlsUmVxdWVzdBoeLmNoZWNrb3V0LnYxLkdpdmVFbWFpbFJlc3BvbnNlIgiQAgKKtRgBARJjCg5Db25maXJtU2Vzc2lvbhIiLmNoZWNrb3V0LnYxLkNvbmZpcm1TZXNzaW9uUmVxdWVzdBojLmNoZWNrb3V0LnYxLkNvbmZpcm1TZXNzaW9uUmVzcG9uc2UiCJACAoq1GAEBEnUKFENvbmZpcm1Bbm5vdW5jZW1lbnRzEiguY2hlY2tvdXQudjEuQ29uZmlybUFubm91bmNlbWVudHNSZXF1ZXN0GikuY2hlY2tvdXQudjEuQ29uZmlybUFubm91bmNlbWVudHNSZXNwb25zZSIIkAIBirUYAQYaBoq1GAIBB2IGcHJvdG8z", [file_access_v1_access, file_buf_validate_validate, file_google_protobuf_timestamp, file_merchant_v1_merchant, file_payments_v1_payments]);
+  fileDesc("ChpjaGVja291dC92MS9jaGVja291dC5wcm90bxILY2hlY2tvdXQudjEijgYKB1Nlc3Npb24SCgoCaWQYASABKAkSEwoLbWVyY2hhbnRfaWQYAiABKAkSLQoLZW52aXJvbm1lbnQYAyABKA4yGC5tZXJjaGFudC52MS5FbnZpcm9ubWVudBIOCgZzdGF0dXMYBCABKAkSDgoGYW1vdW50GAUgASgDEhAKCGN1cnJlbmN5GAYgASgJEhMKC2Rlc2NyaXB0aW9uGAcgASgJEhYKDmN1c3RvbWVyX2VtYWlsGAggASgJEjQKCG1ldGFkYXRhGAkgAygLMiIuY2hlY2tvdXQudjEuU2Vzc2lvbi5NZXRhZGF0YUVudHJ5EhEKCWNvbm5lY3RvchgKIAEoCRIPCgdzdXJmYWNlGAsgASgJEhIKCnBheW1lbnRfaWQYDCABKAkSFgoOcGF5bWVudF9zdGF0dXMYDSABKAkSEwoLcmVjZWlwdF91cmwYDiABKAkSEwoLc3VjY2Vzc191cmwYDyABKAkSEgoKY2FuY2VsX3VybBgQIAEoCRIOCgZsb2NhbGUYESABKAkSLgoKZXhwaXJlc19hdBgSIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASLgoKY3JlYXRlZF9hdBgTIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASMAoMY29tcGxldGVkX2F0GBQgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIXCg9vcmRlcl9yZWZlcmVuY2UYFSABKAkSFgoOcGF5bWVudF9oaWRkZW4YGCABKAgSKQoKbGluZV9pdGVtcxgeIAMoCzIVLnBheW1lbnRzLnYxLkxpbmVJdGVtEhYKDmNhcHR1cmVfbWV0aG9kGCggASgJEhwKD2NhcHR1cmVkX2Ftb3VudBgqIAEoA0gAiAEBEhcKD3BheW1lbnRfbGlua19pZBgrIAEoCRovCg1NZXRhZGF0YUVudHJ5EgsKA2tleRgBIAEoCRINCgV2YWx1ZRgCIAEoCToCOAFCEgoQX2NhcHR1cmVkX2Ftb3VudCKOBgoUQ3JlYXRlU2Vzc2lvblJlcXVlc3QSHgoLbWVyY2hhbnRfaWQYASABKAlCCbpIBnIEEAEYQBI5CgtlbnZpcm9ubWVudBgCIAEoDjIYLm1lcmNoYW50LnYxLkVudmlyb25tZW50Qgq6SAeCAQQQASAAEhwKBmFtb3VudBgDIAEoA0IMukgJIgcY/8HXLygBEiMKCGN1cnJlbmN5GAQgASgJQhG6SA5yDDIKXltBLVpdezN9JBIdCgtkZXNjcmlwdGlvbhgFIAEoCUIIukgFcgMY/wESIAoOY3VzdG9tZXJfZW1haWwYBiABKAlCCLpIBXIDGP4BEloKCG1ldGFkYXRhGAcgAygLMi8uY2hlY2tvdXQudjEuQ3JlYXRlU2Vzc2lvblJlcXVlc3QuTWV0YWRhdGFFbnRyeUIXukgUmgEREDIiBnIEEAEYKCoFcgMY9AMSHQoLc3VjY2Vzc191cmwYCCABKAlCCLpIBXIDGIAQEhwKCmNhbmNlbF91cmwYCSABKAlCCLpIBXIDGIAQEnoKEmV4cGlyZXNfaW5fc2Vjb25kcxgKIAEoBUJeukhbugFYCgpleHBpcmVzX2luEhttdXN0IGJlIDAgb3IgMzAwIHRvIDI1OTIwMDAaLXRoaXMgPT0gMCB8fCAodGhpcyA+PSAzMDAgJiYgdGhpcyA8PSAyNTkyMDAwKRIXCgZsb2NhbGUYCyABKAlCB7pIBHICGCMSLQoLaWRlbXBvdGVuY3kYDCABKAsyGC5wYXltZW50cy52MS5JZGVtcG90ZW5jeRIzCgpsaW5lX2l0ZW1zGBQgAygLMhUucGF5bWVudHMudjEuTGluZUl0ZW1CCLpIBZIBAhBkEiAKD29yZGVyX3JlZmVyZW5jZRgNIAEoCUIHukgEcgIYZBIyCg5jYXB0dXJlX21ldGhvZBgoIAEoCUIaukgXchVSAFIJYXV0b21hdGljUgZtYW51YWwaLwoNTWV0YWRhdGFFbnRyeRILCgNrZXkYASABKAkSDQoFdmFsdWUYAiABKAk6AjgBIq0BChVDcmVhdGVTZXNzaW9uUmVzcG9uc2USJQoHc2Vzc2lvbhgBIAEoCzIULmNoZWNrb3V0LnYxLlNlc3Npb24SGwoOc2Vzc2lvbl9zZWNyZXQYAiABKAlCA4ABARIjCgZyZW5kZXIYAyABKAsyEy5wYXltZW50cy52MS5SZW5kZXISGQoMY2hlY2tvdXRfdXJsGAQgASgJQgOAAQESEAoIcmVwbGF5ZWQYBSABKAgivwQKFENyZWF0ZVBheW1lbnRSZXF1ZXN0Eh4KC21lcmNoYW50X2lkGAEgASgJQgm6SAZyBBABGEASOQoLZW52aXJvbm1lbnQYAiABKA4yGC5tZXJjaGFudC52MS5FbnZpcm9ubWVudEIKukgHggEEEAEgABIcCgZhbW91bnQYAyABKANCDLpICSIHGP/B1y8oARIjCghjdXJyZW5jeRgEIAEoCUIRukgOcgwyCl5bQS1aXXszfSQSHQoLZGVzY3JpcHRpb24YBSABKAlCCLpIBXIDGP8BEiAKDmN1c3RvbWVyX2VtYWlsGAYgASgJQgi6SAVyAxj+ARJaCghtZXRhZGF0YRgHIAMoCzIvLmNoZWNrb3V0LnYxLkNyZWF0ZVBheW1lbnRSZXF1ZXN0Lk1ldGFkYXRhRW50cnlCF7pIFJoBERAyIgZyBBABGCgqBXIDGPQDEjYKDnBheW1lbnRfbWV0aG9kGAggASgJQh6AAQG6SBhyFjIUXltceDIxLVx4N2VdezEsMjU1fSQSLQoLaWRlbXBvdGVuY3kYCSABKAsyGC5wYXltZW50cy52MS5JZGVtcG90ZW5jeRIgCg9vcmRlcl9yZWZlcmVuY2UYCiABKAlCB7pIBHICGGQSMgoOY2FwdHVyZV9tZXRob2QYKCABKAlCGrpIF3IVUgBSCWF1dG9tYXRpY1IGbWFudWFsGi8KDU1ldGFkYXRhRW50cnkSCwoDa2V5GAEgASgJEg0KBXZhbHVlGAIgASgJOgI4ASJQChVDcmVhdGVQYXltZW50UmVzcG9uc2USJQoHcGF5bWVudBgBIAEoCzIULnBheW1lbnRzLnYxLlBheW1lbnQSEAoIcmVwbGF5ZWQYAiABKAgijQEKEUdldFNlc3Npb25SZXF1ZXN0Eh4KC21lcmNoYW50X2lkGAEgASgJQgm6SAZyBBABGEASOQoLZW52aXJvbm1lbnQYAiABKA4yGC5tZXJjaGFudC52MS5FbnZpcm9ubWVudEIKukgHggEEEAEgABIdCgpzZXNzaW9uX2lkGAMgASgJQgm6SAZyBBABGEAiOwoSR2V0U2Vzc2lvblJlc3BvbnNlEiUKB3Nlc3Npb24YASABKAsyFC5jaGVja291dC52MS5TZXNzaW9uIoMDChNMaXN0U2Vzc2lvbnNSZXF1ZXN0Eh4KC21lcmNoYW50X2lkGAEgASgJQgm6SAZyBBABGEASOQoLZW52aXJvbm1lbnQYAiABKA4yGC5tZXJjaGFudC52MS5FbnZpcm9ubWVudEIKukgHggEEEAEgABIZCgVsaW1pdBgDIAEoBUIKukgHGgUYyAEoARIXCgZvZmZzZXQYBCABKANCB7pIBCICKAASFwoGc3RhdHVzGAUgASgJQge6SARyAhggEigKBGZyb20YBiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEiYKAnRvGAcgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIZCghhZnRlcl9pZBgIIAEoCUIHukgEcgIYQBIgCg9vcmRlcl9yZWZlcmVuY2UYCSABKAlCB7pIBHICGGQSIAoOY3VzdG9tZXJfZW1haWwYCiABKAlCCLpIBXIDGP4BEhMKAXEYCyABKAlCCLpIBXIDGP4BIl8KFExpc3RTZXNzaW9uc1Jlc3BvbnNlEiYKCHNlc3Npb25zGAEgAygLMhQuY2hlY2tvdXQudjEuU2Vzc2lvbhINCgV0b3RhbBgCIAEoAxIQCghoYXNfbW9yZRgDIAEoCCKQAQoURXhwaXJlU2Vzc2lvblJlcXVlc3QSHgoLbWVyY2hhbnRfaWQYASABKAlCCbpIBnIEEAEYQBI5CgtlbnZpcm9ubWVudBgCIAEoDjIYLm1lcmNoYW50LnYxLkVudmlyb25tZW50Qgq6SAeCAQQQASAAEh0KCnNlc3Npb25faWQYAyABKAlCCbpIBnIEEAEYQCI+ChVFeHBpcmVTZXNzaW9uUmVzcG9uc2USJQoHc2Vzc2lvbhgBIAEoCzIULmNoZWNrb3V0LnYxLlNlc3Npb24icwoVUmVzb2x2ZVNlc3Npb25SZXF1ZXN0EhsKCnNlc3Npb25faWQYASABKAlCB7pIBHICGEASIwoOc2Vzc2lvbl9zZWNyZXQYAiABKAlCC4ABAbpIBXIDGMgBEhgKB2FkZHJlc3MYAyABKAlCB7pIBHICGEAisQEKFlJlc29sdmVTZXNzaW9uUmVzcG9uc2USJQoHc2Vzc2lvbhgBIAEoCzIULmNoZWNrb3V0LnYxLlNlc3Npb24SIwoGcmVuZGVyGAIgASgLMhMucGF5bWVudHMudjEuUmVuZGVyEhMKC3Rha2VzX2VtYWlsGAMgASgIEhcKCnJldHVybl91cmwYBCABKAlCA4ABARIdChByZWNlaXB0X3BhZ2VfdXJsGAUgASgJQgOAAQEiMgoTRGVzY3JpYmVQYWdlUmVxdWVzdBIbCgpzZXNzaW9uX2lkGAEgASgJQge6SARyAhhAIqoBChREZXNjcmliZVBhZ2VSZXNwb25zZRItCgtlbnZpcm9ubWVudBgBIAEoDjIYLm1lcmNoYW50LnYxLkVudmlyb25tZW50Eg4KBmxvY2FsZRgCIAEoCRIRCgljb25uZWN0b3IYAyABKAkSFQoNc2NyaXB0X29yaWdpbhgEIAEoCRIUCgxmcmFtZV9vcmlnaW4YBSABKAkSEwoLbWVyY2hhbnRfaWQYBiABKAkiVgoVRGVzY3JpYmVSZXR1cm5SZXF1ZXN0EhsKCnNlc3Npb25faWQYASABKAlCB7pIBHICGEASIAoMcmV0dXJuX3Rva2VuGAIgASgJQgqAAQG6SARyAhhAIlEKFkRlc2NyaWJlUmV0dXJuUmVzcG9uc2USDgoGc3RhdHVzGAEgASgJEhMKC3N1Y2Nlc3NfdXJsGAIgASgJEhIKCmNhbmNlbF91cmwYAyABKAkiWAoWRGVzY3JpYmVSZWNlaXB0UmVxdWVzdBIbCgpzZXNzaW9uX2lkGAEgASgJQge6SARyAhhAEiEKDXJlY2VpcHRfdG9rZW4YAiABKAlCCoABAbpIBHICGEAigQEKF0Rlc2NyaWJlUmVjZWlwdFJlc3BvbnNlEiUKB3Nlc3Npb24YASABKAsyFC5jaGVja291dC52MS5TZXNzaW9uEiwKB3BheW1lbnQYAiABKAsyGy5jaGVja291dC52MS5SZWNlaXB0UGF5bWVudBIRCgloYXNfZW1haWwYAyABKAgipwEKDlJlY2VpcHRQYXltZW50Eg4KBnN0YXR1cxgBIAEoCRIXCg9jYXB0dXJlZF9hbW91bnQYAiABKAMSFwoPcmVmdW5kZWRfYW1vdW50GAMgASgDEisKB3BhaWRfYXQYBCABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEhIKCmNhcmRfYnJhbmQYBSABKAkSEgoKY2FyZF9sYXN0NBgGIAEoCSJUChJNYWlsUmVjZWlwdFJlcXVlc3QSGwoKc2Vzc2lvbl9pZBgBIAEoCUIHukgEcgIYQBIhCg1yZWNlaXB0X3Rva2VuGAIgASgJQgqAAQG6SARyAhhAIiUKE01haWxSZWNlaXB0UmVzcG9uc2USDgoGcXVldWVkGAEgASgIIngKEEdpdmVFbWFpbFJlcXVlc3QSGwoKc2Vzc2lvbl9pZBgBIAEoCUIHukgEcgIYQBIjCg5zZXNzaW9uX3NlY3JldBgCIAEoCUILgAEBukgFcgMYyAESIgoOY3VzdG9tZXJfZW1haWwYAyABKAlCCrpIB3IFEAEY/gEiSQoRR2l2ZUVtYWlsUmVzcG9uc2USEgoKc2Vzc2lvbl9pZBgBIAEoCRIOCgZzdGF0dXMYAiABKAkSEAoIYWNjZXB0ZWQYAyABKAgicwoVQ29uZmlybVNlc3Npb25SZXF1ZXN0EhsKCnNlc3Npb25faWQYASABKAlCB7pIBHICGEASIwoOc2Vzc2lvbl9zZWNyZXQYAiABKAlCC4ABAbpIBXIDGMgBEhgKB2FkZHJlc3MYAyABKAlCB7pIBHICGEAilgEKFkNvbmZpcm1TZXNzaW9uUmVzcG9uc2USEgoKc2Vzc2lvbl9pZBgBIAEoCRIOCgZzdGF0dXMYAiABKAkSEgoKcGF5bWVudF9pZBgDIAEoCRIWCg5wYXltZW50X3N0YXR1cxgEIAEoCRIsCgdmYWlsdXJlGAUgASgLMhsucGF5bWVudHMudjEuUGF5bWVudEZhaWx1cmUiWgobQ29uZmlybUFubm91bmNlbWVudHNSZXF1ZXN0EjsKBmNsYWltcxgBIAMoCzIeLnBheW1lbnRzLnYxLkFubm91bmNlbWVudENsYWltQgu6SAiSAQUIARCAAiI5ChxDb25maXJtQW5ub3VuY2VtZW50c1Jlc3BvbnNlEhkKEWFubm91bmNlZF9kaWdlc3RzGAEgAygMMpIKCg9DaGVja291dFNlcnZpY2USWwoNQ3JlYXRlU2Vzc2lvbhIhLmNoZWNrb3V0LnYxLkNyZWF0ZVNlc3Npb25SZXF1ZXN0GiIuY2hlY2tvdXQudjEuQ3JlYXRlU2Vzc2lvblJlc3BvbnNlIgOQAgISYAoNQ3JlYXRlUGF5bWVudBIhLmNoZWNrb3V0LnYxLkNyZWF0ZVBheW1lbnRSZXF1ZXN0GiIuY2hlY2tvdXQudjEuQ3JlYXRlUGF5bWVudFJlc3BvbnNlIgiQAgKKtRgBARJaCgpHZXRTZXNzaW9uEh4uY2hlY2tvdXQudjEuR2V0U2Vzc2lvblJlcXVlc3QaHy5jaGVja291dC52MS5HZXRTZXNzaW9uUmVzcG9uc2UiC5ACAYq1GAQBBAUHEmAKDExpc3RTZXNzaW9ucxIgLmNoZWNrb3V0LnYxLkxpc3RTZXNzaW9uc1JlcXVlc3QaIS5jaGVja291dC52MS5MaXN0U2Vzc2lvbnNSZXNwb25zZSILkAIBirUYBAEEBQcSWwoNRXhwaXJlU2Vzc2lvbhIhLmNoZWNrb3V0LnYxLkV4cGlyZVNlc3Npb25SZXF1ZXN0GiIuY2hlY2tvdXQudjEuRXhwaXJlU2Vzc2lvblJlc3BvbnNlIgOQAgISYwoOUmVzb2x2ZVNlc3Npb24SIi5jaGVja291dC52MS5SZXNvbHZlU2Vzc2lvblJlcXVlc3QaIy5jaGVja291dC52MS5SZXNvbHZlU2Vzc2lvblJlc3BvbnNlIgiQAgKKtRgBARJdCgxEZXNjcmliZVBhZ2USIC5jaGVja291dC52MS5EZXNjcmliZVBhZ2VSZXF1ZXN0GiEuY2hlY2tvdXQudjEuRGVzY3JpYmVQYWdlUmVzcG9uc2UiCJACAYq1GAEBEmMKDkRlc2NyaWJlUmV0dXJuEiIuY2hlY2tvdXQudjEuRGVzY3JpYmVSZXR1cm5SZXF1ZXN0GiMuY2hlY2tvdXQudjEuRGVzY3JpYmVSZXR1cm5SZXNwb25zZSIIkAICirUYAQESZgoPRGVzY3JpYmVSZWNlaXB0EiMuY2hlY2tvdXQudjEuRGVzY3JpYmVSZWNlaXB0UmVxdWVzdBokLmNoZWNrb3V0LnYxLkRlc2NyaWJlUmVjZWlwdFJlc3BvbnNlIgiQAgGKtRgBARJaCgtNYWlsUmVjZWlwdBIfLmNoZWNrb3V0LnYxLk1haWxSZWNlaXB0UmVxdWVzdBogLmNoZWNrb3V0LnYxLk1haWxSZWNlaXB0UmVzcG9uc2UiCJACAoq1GAEBElQKCUdpdmVFbWFpbBIdLmNoZWNrb3V0LnYxLkdpdmVFbWFpbFJlcXVlc3QaHi5jaGVja291dC52MS5HaXZlRW1haWxSZXNwb25zZSIIkAICirUYAQESYwoOQ29uZmlybVNlc3Npb24SIi5jaGVja291dC52MS5Db25maXJtU2Vzc2lvblJlcXVlc3QaIy5jaGVja291dC52MS5Db25maXJtU2Vzc2lvblJlc3BvbnNlIgiQAgKKtRgBARJ1ChRDb25maXJtQW5ub3VuY2VtZW50cxIoLmNoZWNrb3V0LnYxLkNvbmZpcm1Bbm5vdW5jZW1lbnRzUmVxdWVzdBopLmNoZWNrb3V0LnYxLkNvbmZpcm1Bbm5vdW5jZW1lbnRzUmVzcG9uc2UiCJACAYq1GAEGGgaKtRgCAQdiBnByb3RvMw", [file_access_v1_access, file_buf_validate_validate, file_google_protobuf_timestamp, file_merchant_v1_merchant, file_payments_v1_payments]);
 
 /**
  * A checkout session without its secret.
@@ -202,6 +202,13 @@ export type Session = Message<"checkout.v1.Session"> & {
    * @generated from field: optional int64 captured_amount = 42;
    */
   capturedAmount?: bigint | undefined;
+
+  /**
+   * `pl_…` of the payment link that it was made from; empty: none.
+   *
+   * @generated from field: string payment_link_id = 43;
+   */
+  paymentLinkId: string;
 };
 
 /**
@@ -805,6 +812,13 @@ export type ResolveSessionResponse = Message<"checkout.v1.ResolveSessionResponse
    * @generated from field: string return_url = 4;
    */
   returnUrl: string;
+
+  /**
+   * Address of the receipt page, with its token; only of a completed session, and empty without a hosted origin.
+   *
+   * @generated from field: string receipt_page_url = 5;
+   */
+  receiptPageUrl: string;
 };
 
 /**
@@ -955,6 +969,174 @@ export const DescribeReturnResponseSchema: GenMessage<DescribeReturnResponse> = 
   messageDesc(file_checkout_v1_checkout, 16);
 
 /**
+ * Request of DescribeReceipt.
+ *
+ * @generated from message checkout.v1.DescribeReceiptRequest
+ */
+export type DescribeReceiptRequest = Message<"checkout.v1.DescribeReceiptRequest"> & {
+  /**
+   * `cs_…`.
+   *
+   * @generated from field: string session_id = 1;
+   */
+  sessionId: string;
+
+  /**
+   * 43 base64url characters.
+   *
+   * @generated from field: string receipt_token = 2;
+   */
+  receiptToken: string;
+};
+
+/**
+ * Describes the message checkout.v1.DescribeReceiptRequest.
+ * Use `create(DescribeReceiptRequestSchema)` to create a new message.
+ */
+export const DescribeReceiptRequestSchema: GenMessage<DescribeReceiptRequest> = /*@__PURE__*/
+  messageDesc(file_checkout_v1_checkout, 17);
+
+/**
+ * Response of DescribeReceipt.
+ *
+ * @generated from message checkout.v1.DescribeReceiptResponse
+ */
+export type DescribeReceiptResponse = Message<"checkout.v1.DescribeReceiptResponse"> & {
+  /**
+   * The completed session, without metadata and e-mail.
+   *
+   * @generated from field: checkout.v1.Session session = 1;
+   */
+  session?: Session | undefined;
+
+  /**
+   * The session's payment as payments knows it.
+   *
+   * @generated from field: checkout.v1.ReceiptPayment payment = 2;
+   */
+  payment?: ReceiptPayment | undefined;
+
+  /**
+   * True: the session has an e-mail.
+   *
+   * @generated from field: bool has_email = 3;
+   */
+  hasEmail: boolean;
+};
+
+/**
+ * Describes the message checkout.v1.DescribeReceiptResponse.
+ * Use `create(DescribeReceiptResponseSchema)` to create a new message.
+ */
+export const DescribeReceiptResponseSchema: GenMessage<DescribeReceiptResponse> = /*@__PURE__*/
+  messageDesc(file_checkout_v1_checkout, 18);
+
+/**
+ * The money of a receipt.
+ *
+ * @generated from message checkout.v1.ReceiptPayment
+ */
+export type ReceiptPayment = Message<"checkout.v1.ReceiptPayment"> & {
+  /**
+   * The payment's status.
+   *
+   * @generated from field: string status = 1;
+   */
+  status: string;
+
+  /**
+   * Captured amount, minor units; 0: authorized, released or returned.
+   *
+   * @generated from field: int64 captured_amount = 2;
+   */
+  capturedAmount: bigint;
+
+  /**
+   * Succeeded and pending refunds, minor units.
+   *
+   * @generated from field: int64 refunded_amount = 3;
+   */
+  refundedAmount: bigint;
+
+  /**
+   * When it was captured, or else authorized.
+   *
+   * @generated from field: google.protobuf.Timestamp paid_at = 4;
+   */
+  paidAt?: Timestamp | undefined;
+
+  /**
+   * The card's network; empty: no card, or not known.
+   *
+   * @generated from field: string card_brand = 5;
+   */
+  cardBrand: string;
+
+  /**
+   * The card's last four digits; may be empty.
+   *
+   * @generated from field: string card_last4 = 6;
+   */
+  cardLast4: string;
+};
+
+/**
+ * Describes the message checkout.v1.ReceiptPayment.
+ * Use `create(ReceiptPaymentSchema)` to create a new message.
+ */
+export const ReceiptPaymentSchema: GenMessage<ReceiptPayment> = /*@__PURE__*/
+  messageDesc(file_checkout_v1_checkout, 19);
+
+/**
+ * Request of MailReceipt.
+ *
+ * @generated from message checkout.v1.MailReceiptRequest
+ */
+export type MailReceiptRequest = Message<"checkout.v1.MailReceiptRequest"> & {
+  /**
+   * `cs_…`.
+   *
+   * @generated from field: string session_id = 1;
+   */
+  sessionId: string;
+
+  /**
+   * 43 base64url characters.
+   *
+   * @generated from field: string receipt_token = 2;
+   */
+  receiptToken: string;
+};
+
+/**
+ * Describes the message checkout.v1.MailReceiptRequest.
+ * Use `create(MailReceiptRequestSchema)` to create a new message.
+ */
+export const MailReceiptRequestSchema: GenMessage<MailReceiptRequest> = /*@__PURE__*/
+  messageDesc(file_checkout_v1_checkout, 20);
+
+/**
+ * Response of MailReceipt.
+ *
+ * @generated from message checkout.v1.MailReceiptResponse
+ */
+export type MailReceiptResponse = Message<"checkout.v1.MailReceiptResponse"> & {
+  /**
+   * True: the mail is queued, or was queued before. False: mail is not possible, or the merchant's hourly limit is reached.
+   *
+   * @generated from field: bool queued = 1;
+   */
+  queued: boolean;
+};
+
+/**
+ * Describes the message checkout.v1.MailReceiptResponse.
+ * Use `create(MailReceiptResponseSchema)` to create a new message.
+ */
+export const MailReceiptResponseSchema: GenMessage<MailReceiptResponse> = /*@__PURE__*/
+  messageDesc(file_checkout_v1_checkout, 21);
+
+/**
  * Request of GiveEmail.
  *
  * @generated from message checkout.v1.GiveEmailRequest
@@ -987,7 +1169,7 @@ export type GiveEmailRequest = Message<"checkout.v1.GiveEmailRequest"> & {
  * Use `create(GiveEmailRequestSchema)` to create a new message.
  */
 export const GiveEmailRequestSchema: GenMessage<GiveEmailRequest> = /*@__PURE__*/
-  messageDesc(file_checkout_v1_checkout, 17);
+  messageDesc(file_checkout_v1_checkout, 22);
 
 /**
  * Response of GiveEmail.
@@ -1022,7 +1204,7 @@ export type GiveEmailResponse = Message<"checkout.v1.GiveEmailResponse"> & {
  * Use `create(GiveEmailResponseSchema)` to create a new message.
  */
 export const GiveEmailResponseSchema: GenMessage<GiveEmailResponse> = /*@__PURE__*/
-  messageDesc(file_checkout_v1_checkout, 18);
+  messageDesc(file_checkout_v1_checkout, 23);
 
 /**
  * Request of ConfirmSession.
@@ -1057,7 +1239,7 @@ export type ConfirmSessionRequest = Message<"checkout.v1.ConfirmSessionRequest">
  * Use `create(ConfirmSessionRequestSchema)` to create a new message.
  */
 export const ConfirmSessionRequestSchema: GenMessage<ConfirmSessionRequest> = /*@__PURE__*/
-  messageDesc(file_checkout_v1_checkout, 19);
+  messageDesc(file_checkout_v1_checkout, 24);
 
 /**
  * Response of ConfirmSession.
@@ -1106,7 +1288,7 @@ export type ConfirmSessionResponse = Message<"checkout.v1.ConfirmSessionResponse
  * Use `create(ConfirmSessionResponseSchema)` to create a new message.
  */
 export const ConfirmSessionResponseSchema: GenMessage<ConfirmSessionResponse> = /*@__PURE__*/
-  messageDesc(file_checkout_v1_checkout, 20);
+  messageDesc(file_checkout_v1_checkout, 25);
 
 /**
  * Request of ConfirmAnnouncements.
@@ -1127,7 +1309,7 @@ export type ConfirmAnnouncementsRequest = Message<"checkout.v1.ConfirmAnnounceme
  * Use `create(ConfirmAnnouncementsRequestSchema)` to create a new message.
  */
 export const ConfirmAnnouncementsRequestSchema: GenMessage<ConfirmAnnouncementsRequest> = /*@__PURE__*/
-  messageDesc(file_checkout_v1_checkout, 21);
+  messageDesc(file_checkout_v1_checkout, 26);
 
 /**
  * Response of ConfirmAnnouncements.
@@ -1148,7 +1330,7 @@ export type ConfirmAnnouncementsResponse = Message<"checkout.v1.ConfirmAnnouncem
  * Use `create(ConfirmAnnouncementsResponseSchema)` to create a new message.
  */
 export const ConfirmAnnouncementsResponseSchema: GenMessage<ConfirmAnnouncementsResponse> = /*@__PURE__*/
-  messageDesc(file_checkout_v1_checkout, 22);
+  messageDesc(file_checkout_v1_checkout, 27);
 
 /**
  * Checkout sessions. Amounts are integers in minor units.
@@ -1238,6 +1420,28 @@ export const CheckoutService: GenService<{
     methodKind: "unary";
     input: typeof DescribeReturnRequestSchema;
     output: typeof DescribeReturnResponseSchema;
+  },
+  /**
+   * Reads what the receipt page of a completed session shows, by the token in its address, which gives no other access. Asks payments for
+   * the money. Fails with NOT_FOUND (also for a session that is not completed).
+   *
+   * @generated from rpc checkout.v1.CheckoutService.DescribeReceipt
+   */
+  describeReceipt: {
+    methodKind: "unary";
+    input: typeof DescribeReceiptRequestSchema;
+    output: typeof DescribeReceiptResponseSchema;
+  },
+  /**
+   * Sends the receipt of a captured payment to the session's e-mail when its buyer asks on the receipt page; once for each payment. Fails
+   * with NOT_FOUND.
+   *
+   * @generated from rpc checkout.v1.CheckoutService.MailReceipt
+   */
+  mailReceipt: {
+    methodKind: "unary";
+    input: typeof MailReceiptRequestSchema;
+    output: typeof MailReceiptResponseSchema;
   },
   /**
    * Stores the e-mail that a buyer enters on the page in the session and its payment; a later one replaces it while the session is open.

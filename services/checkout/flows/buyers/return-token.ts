@@ -1,6 +1,6 @@
-// The buyer's return from a processor. The processor must not see the session secret, so the return URL has a token: an
-// HMAC of the session's id, which gives access to the status only.
-import { sameSecret } from "#platform/secrets/vault.ts";
+// Tokens of a session's page, which open less than its secret: an HMAC of the session's id and the purpose. The return
+// token, which the processor sees, gives access to the status only; the receipt token to the receipt of a paid session.
+import { type HashKeys, sameSecret } from "#platform/secrets/vault.ts";
 import { Failure } from "#platform/values/failure.ts";
 import { type Id, isId } from "#platform/values/id.ts";
 import type { CheckoutContext } from "../../context.ts";
@@ -18,8 +18,23 @@ export function returnUrlOf(
   { checkoutOrigin, hashKeys }: Pick<CheckoutContext, "checkoutOrigin" | "hashKeys">,
   id: Id<"session">,
 ): string {
-  if (checkoutOrigin === undefined) return "";
-  return `${pageUrl(checkoutOrigin, id)}?return=${hashKeys.hash(tokenSubject(id)).hash.toString("base64url")}`;
+  return checkoutOrigin === undefined ? "" : urlWithToken(checkoutOrigin, hashKeys, "return", id);
+}
+
+/** The receipt page; empty without a hosted page, or before the session is completed. */
+export function receiptUrlOf(
+  { checkoutOrigin, hashKeys }: Pick<CheckoutContext, "checkoutOrigin" | "hashKeys">,
+  { id, state }: Pick<StoredSession, "id" | "state">,
+): string {
+  if (checkoutOrigin === undefined || state.status !== "completed") return "";
+  return urlWithToken(checkoutOrigin, hashKeys, "receipt", id);
+}
+
+type Purpose = "return" | "receipt";
+
+function urlWithToken(origin: string, hashKeys: HashKeys, purpose: Purpose, id: Id<"session">): string {
+  const token = hashKeys.hash(tokenSubject(purpose, id)).hash.toString("base64url");
+  return `${pageUrl(origin, id)}?${purpose}=${token}`;
 }
 
 /**
@@ -27,12 +42,7 @@ export function returnUrlOf(
  * @throws Failure NOT_FOUND: an unknown session or a wrong token
  */
 export async function describeReturn(context: CheckoutContext, id: string, token: string): Promise<StoredSession> {
-  const isRight = context.hashKeys
-    .hashes(tokenSubject(id))
-    .map((hash) => sameSecret(hash.toString("base64url"), token))
-    .includes(true);
-  const session = isRight && isId("session", id) ? await findSession(context.db, id) : undefined;
-  if (!session) throw new Failure("NOT_FOUND");
+  const session = await openWithToken(context, "return", id, token);
   if (!isLive(session.state.status)) return session;
   const isSettled = await context.readRepair.refresh(session.id, async () => {
     await applyFact(context, session, await askPayment(context, session, "verifyIntent"));
@@ -40,7 +50,23 @@ export async function describeReturn(context: CheckoutContext, id: string, token
   return (isSettled && (await findSession(context.db, session.id))) || session;
 }
 
+/** @throws Failure NOT_FOUND: an unknown session or a wrong token */
+export async function openWithToken(
+  context: Pick<CheckoutContext, "db" | "hashKeys">,
+  purpose: Purpose,
+  id: string,
+  token: string,
+): Promise<StoredSession> {
+  const isRight = context.hashKeys
+    .hashes(tokenSubject(purpose, id))
+    .map((hash) => sameSecret(hash.toString("base64url"), token))
+    .includes(true);
+  const session = isRight && isId("session", id) ? await findSession(context.db, id) : undefined;
+  if (!session) throw new Failure("NOT_FOUND");
+  return session;
+}
+
 /** The prefix separates tokens from the other values that the same keys hash. */
-function tokenSubject(id: string): string {
-  return `return:${id}`;
+function tokenSubject(purpose: Purpose, id: string): string {
+  return `${purpose}:${id}`;
 }

@@ -1,5 +1,6 @@
-// Sends a buyer's receipt. Phases, each safe to rerun: 1 read the session · 2 ask merchant whether it sends receipts
-// and payments for the captured or refunded amount · 3 pass them to merchant, which queues each mail once.
+// Sends a buyer's receipt after an event, or when the buyer asks. Phases, each safe to rerun: 1 read the session ·
+// 2 ask merchant whether it sends receipts and payments for the captured or refunded amount · 3 pass them to merchant,
+// which queues each mail once.
 import { timestampDate, timestampFromDate } from "@bufbuild/protobuf/wkt";
 import { Failure } from "#platform/values/failure.ts";
 import { isId } from "#platform/values/id.ts";
@@ -23,26 +24,33 @@ type ReceiptContext = Pick<CheckoutContext, "db" | "payments" | "receipts">;
 /** @throws failures of other services; the event is then delivered again */
 export async function sendReceipt(
   context: ReceiptContext,
-  trigger: ReceiptTrigger,
+  { sessionId, refundId = "" }: ReceiptTrigger,
   policy: ReceiptPolicy,
 ): Promise<void> {
-  const { receipts } = context;
-  const { sessionId, refundId = "" } = trigger;
   const session = isId("session", sessionId) ? await findSession(context.db, sessionId) : undefined;
-  if (!receipts || !session || session.customerEmail === "") return;
+  if (!context.receipts || !session || session.customerEmail === "") return;
   const { merchantId, environment } = session;
-  if (!(await policy({ merchantId, environment }))) return;
-  const { payment } = await context.payments.getPayment({
-    merchantId,
-    environment,
-    paymentId: paymentIdOf(session.id),
-  });
-  if (!payment) throw new Failure("INTERNAL_ERROR", { cause: new Error("payments answered no payment") });
+  if (await policy({ merchantId, environment })) await queueReceipt(context, session, refundId, false);
+}
+
+/** Sends the receipt that the buyer asks for on the receipt page. @returns false if it cannot be sent now */
+export async function sendAskedReceipt(context: ReceiptContext, session: StoredSession): Promise<boolean> {
+  return session.customerEmail !== "" && (await queueReceipt(context, session, "", true));
+}
+
+/** @param refundId empty: the receipt of the payment @returns false if nothing was queued */
+async function queueReceipt(
+  { payments, receipts }: Pick<ReceiptContext, "payments" | "receipts">,
+  session: StoredSession,
+  refundId: string,
+  buyerAsks: boolean,
+): Promise<boolean> {
+  const payment = await paymentOf({ payments }, session);
   const moved = refundId === "" ? captureOf(payment) : refundOf(payment.refunds, refundId);
-  if (!moved) return;
-  await receipts.queueReceipt({
-    merchantId,
-    environment,
+  if (!receipts || !moved) return false;
+  const { queued } = await receipts.queueReceipt({
+    merchantId: session.merchantId,
+    environment: session.environment,
     paymentId: payment.id,
     refundId,
     email: session.customerEmail,
@@ -55,7 +63,19 @@ export async function sendReceipt(
     lines: moved.lines ?? linesOf(session, moved.amount),
     cardBrand: payment.card?.brand ?? "",
     cardLast4: payment.card?.last4 ?? "",
+    buyerAsks,
   });
+  return queued;
+}
+
+/** The session's payment. @throws Failure of payments */
+export async function paymentOf(
+  { payments }: Pick<CheckoutContext, "payments">,
+  { id, merchantId, environment }: StoredSession,
+): Promise<Payment> {
+  const { payment } = await payments.getPayment({ merchantId, environment, paymentId: paymentIdOf(id) });
+  if (!payment) throw new Failure("INTERNAL_ERROR", { cause: new Error("payments answered no payment") });
+  return payment;
 }
 
 interface MoneyMove {
