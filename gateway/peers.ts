@@ -3,6 +3,7 @@ import type { Client } from "@connectrpc/connect";
 import type { Host } from "#platform/process/host.ts";
 import { connectPeer, RequestCoalescer } from "#platform/rpc/client.ts";
 import { CheckoutService } from "#proto/checkout/v1/checkout_pb.ts";
+import { PaymentLinkService } from "#proto/checkout/v1/links_pb.ts";
 import { Health } from "#proto/grpc/health/v1/health_pb.ts";
 import { AuditService } from "#proto/merchant/v1/audit_pb.ts";
 import {
@@ -22,6 +23,7 @@ export type ServiceName = "checkout" | "payments" | "merchant" | "webhook";
 
 export interface Peers {
   readonly checkout: Client<typeof CheckoutService>;
+  readonly links: Client<typeof PaymentLinkService>;
   readonly payments: Client<typeof PaymentsService>;
   readonly disputes: Client<typeof DisputeService>;
   readonly merchants: Client<typeof MerchantService>;
@@ -50,6 +52,7 @@ export function connectPeers(
   const brandings = new RequestCoalescer<GetBrandingResponse>();
   return {
     checkout: checkout.client(CheckoutService),
+    links: checkout.client(PaymentLinkService),
     payments: payments.client(PaymentsService),
     disputes: payments.client(DisputeService),
     merchants,

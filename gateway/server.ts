@@ -37,7 +37,7 @@ import { hostedPageRoutes } from "./routes/pages/hosted-page.ts";
 import { pageReportRoutes } from "./routes/pages/page-reports.ts";
 import { processorRoutes } from "./routes/processors.ts";
 import type { GatewayConfig } from "./settings.ts";
-import { sessionIdIn } from "./web/session-link.ts";
+import { linkIdIn, sessionIdIn } from "./web/session-link.ts";
 
 // Longer than the idle time of common load balancers (60 s): the balancer closes an idle connection first.
 const keepAliveMs = 65_000;
@@ -113,6 +113,7 @@ function serverOptions(config: GatewayConfig): Parameters<typeof createServer>[3
       reply.headers({ ...transportSecurity(config), "request-id": newId("request") });
       // E-mail programs damage payment links; the page explains it.
       if (url.startsWith("/c/")) void reply.redirect(`/c/${sessionIdIn(url)}`);
+      else if (url.startsWith("/l/")) void reply.redirect(`/l/${linkIdIn(url)}`);
       else void sendError(reply, errorAnswer(new ApiError("not_found")));
     },
   };

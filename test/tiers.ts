@@ -34,6 +34,7 @@ export const tiers: Readonly<Record<string, Tier>> = {
   "test/flows/checkout/email.": "quick",
   "test/flows/checkout/expire.": "quick",
   "test/flows/checkout/follow.": "quick",
+  "test/flows/checkout/payment-links.": "quick",
   "test/flows/checkout/receipts.": "quick",
   "test/flows/checkout/resume.": "quick",
   "test/flows/checkout/risk.": "quick",

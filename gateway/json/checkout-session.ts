@@ -71,6 +71,7 @@ export const SessionJson = jsonComponent(
     metadata: Type.Optional(metadataSchema),
     payment_id: Type.Optional(idSchema("payment", "The session's payment; absent until it can be read.")),
     payment_status: Type.Optional(textSchema("The payment's status, after the first attempt.", "succeeded")),
+    payment_link_id: Type.Optional(idSchema("paymentLink", "The payment link that it was made from.")),
     captured_amount: Type.Optional(
       amountSchema(
         "Captured amount, minor units, at `payment_status`: 0 for a `succeeded` payment that is only authorized.",

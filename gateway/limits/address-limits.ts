@@ -51,7 +51,12 @@ export class AddressLimits {
    * @param lookup throws if the caller's claim is wrong; other faults do not count against the address
    * @throws ApiError rate_limited, and errors of `lookup`.
    */
-  async allow<T>(what: LookupKind, request: FastifyRequest, reply: FastifyReply, lookup: () => Promise<T>): Promise<T> {
+  async allow<T>(
+    what: LookupKind,
+    request: Pick<FastifyRequest, "ip">,
+    reply: FastifyReply,
+    lookup: () => Promise<T>,
+  ): Promise<T> {
     const held = this.#limits.hold(addressBuckets(`refused ${what}`, request.ip, this.#rules[what]), reply);
     try {
       const found = await lookup();

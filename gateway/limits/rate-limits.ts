@@ -98,6 +98,11 @@ export class RateLimits {
     this.#take(`confirm ${sessionId} ${digest(secret)}`, this.#confirm, reply);
   }
 
+  /** Each opening of a payment link asks the processor, as a confirm does. */
+  takeForLink(address: string, reply: FastifyReply): void {
+    this.#takeForAddress("link", address, this.#confirmAddress, reply);
+  }
+
   takeForOnboarding(address: string, reply: FastifyReply): void {
     this.#takeForAddress("onboarding", address, this.#onboarding, reply);
   }

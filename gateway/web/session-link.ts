@@ -8,6 +8,11 @@ export function sessionIdIn(path: string): string {
   return /cs_[0-9a-z]{26}/.exec(path)?.[0] ?? "";
 }
 
+/** Of a payment link; empty if there is no id. */
+export function linkIdIn(path: string): string {
+  return /pl_[0-9a-z]{26}/.exec(path)?.[0] ?? "";
+}
+
 /** The secret, if it belongs to this session. */
 export function secretIn(address: string, sessionId: string): string | undefined {
   const [secret, suffix] = secretForm.exec(address) ?? [];

@@ -1,9 +1,14 @@
-// Converts sessions to messages of checkout.v1.
+// Converts sessions and payment links to messages of checkout.v1.
 import { create } from "@bufbuild/protobuf";
 import { timestampFromDate } from "@bufbuild/protobuf/wkt";
+import { clockNow } from "#platform/values/clock.ts";
+import type { Id } from "#platform/values/id.ts";
 import { type Session, SessionSchema } from "#proto/checkout/v1/checkout_pb.ts";
+import { type PaymentLink, PaymentLinkSchema } from "#proto/checkout/v1/links_pb.ts";
+import { linkState } from "./rules/payment-link.ts";
 import { isPaymentReadable, paymentIdOf } from "./rules/session.ts";
 import type { NewSession } from "./store/new-sessions.ts";
+import type { StoredLink } from "./store/payment-links.ts";
 import type { StoredSession } from "./store/sessions.ts";
 
 /** @param stored undefined: the session was just created */
@@ -30,6 +35,7 @@ export function toSession(session: NewSession, stored: StoredSession | undefined
     successUrl: session.successUrl,
     cancelUrl: session.cancelUrl,
     locale: session.locale,
+    paymentLinkId: session.paymentLinkId,
     lineItems: session.lineItems.map(({ name, quantity, amount }) => ({ name, quantity, amount })),
     expiresAt: timestampFromDate(session.expiresAt),
     createdAt: timestampFromDate(session.createdAt),
@@ -37,7 +43,28 @@ export function toSession(session: NewSession, stored: StoredSession | undefined
   });
 }
 
-/** A session for its page. Metadata is for the merchant only. */
+/** A session for its page. Metadata is for the merchant only, and a link that is paid is no way back. */
 export function toPageSession(session: StoredSession): Session {
-  return { ...toSession(session, session), metadata: {} };
+  const isPaidByLink = session.state.status === "completed" && session.paymentLinkId !== "";
+  const shown = { ...toSession(session, session), metadata: {} };
+  return isPaidByLink ? { ...shown, cancelUrl: "" } : shown;
+}
+
+/** Public address of a link; empty without a hosted page. */
+export function linkUrl(origin: string | undefined, id: Id<"paymentLink">): string {
+  return origin === undefined ? "" : `${origin}/l/${id}`;
+}
+
+/** @param origin of the hosted page */
+export function toPaymentLink(origin: string | undefined, link: StoredLink): PaymentLink {
+  const { lineItems, usesMax, expiresAt, createdAt, status: _, ...same } = link;
+  return create(PaymentLinkSchema, {
+    ...same,
+    lineItems: lineItems.map(({ name, quantity, amount }) => ({ name, quantity, amount })),
+    usesMax: usesMax ?? 0,
+    state: linkState(link, link, clockNow()),
+    url: linkUrl(origin, link.id),
+    createdAt: timestampFromDate(createdAt),
+    ...(expiresAt && { expiresAt: timestampFromDate(expiresAt) }),
+  });
 }

@@ -12,6 +12,7 @@ import { HashKeys } from "#platform/secrets/vault.ts";
 import { ReadRepair } from "#platform/service/read-repair.ts";
 import { type RunningService, type ServiceBase, type ServiceParts, startService } from "#platform/service/service.ts";
 import { CheckoutService } from "#proto/checkout/v1/checkout_pb.ts";
+import { PaymentLinkService } from "#proto/checkout/v1/links_pb.ts";
 import { SessionRecoveryService } from "#proto/checkout/v1/recovery_pb.ts";
 import { RiskService } from "#proto/checkout/v1/risk_pb.ts";
 import { MerchantService } from "#proto/merchant/v1/merchant_pb.ts";
@@ -26,6 +27,7 @@ import { sendReceipts } from "./jobs/send-receipts.ts";
 import { checkoutMetrics } from "./metrics.ts";
 import { RiskRules } from "./risk/rules-cache.ts";
 import { checkoutRpc } from "./rpc/checkout.ts";
+import { paymentLinksRpc } from "./rpc/payment-links.ts";
 import { riskRpc } from "./rpc/risk.ts";
 import { sessionRecoveryRpc } from "./rpc/session-recovery.ts";
 import type { checkoutSettings } from "./settings.ts";
@@ -75,6 +77,7 @@ function build(config: CheckoutConfig, base: ServiceBase<Database>): ServicePart
   return {
     rpc: [
       defineRpc(CheckoutService, checkoutRpc(context)),
+      defineRpc(PaymentLinkService, paymentLinksRpc(context)),
       defineRpc(RiskService, riskRpc(context)),
       defineRpc(SessionRecoveryService, sessionRecoveryRpc({ ...context, lostPayments })),
     ],

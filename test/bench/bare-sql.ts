@@ -221,6 +221,7 @@ function newSession(paymentId: string): NewSession {
     successUrl: "",
     cancelUrl: "",
     locale: "",
+    paymentLinkId: "",
     lineItems: [],
     createdAt: new Date(),
     expiresAt: new Date(Date.now() + 86_400_000),

@@ -89,7 +89,7 @@ screen("an acceptance", () => `/disputes/${ids.dispute}/accept`);
 screen("links", () => "/links");
 screen("a new link", () => "/links/new");
 screen(
-  "a made link",
+  "a payment link",
   () => "/links/new",
   async (page) => {
     await page.getByLabel("Amount", { exact: true }).fill("12.50");
@@ -97,7 +97,8 @@ screen(
     await page.locator(".made-link").waitFor();
   },
 );
-screen("a link", () => `/links/${ids.session}`);
+screen("checkouts", () => "/checkouts");
+screen("a checkout", () => `/checkouts/${ids.session}`);
 
 inBrowser.alone("fits every German screen on a small phone and translates all codes", async () => {
   const { page } = visit;

@@ -60,8 +60,9 @@ const addresses = (of: { payment: string; session: string; dispute: string }) =>
     ["GET", "/links", "payments.read"],
     ["GET", "/links/new", "links.write"],
     ["POST", "/links/new", "links.write"],
-    ["GET", `/links/${of.session}`, "payments.read"],
-    ["POST", `/links/${of.session}/end`, "links.write"],
+    ["GET", "/checkouts", "payments.read"],
+    ["GET", `/checkouts/${of.session}`, "payments.read"],
+    ["POST", `/checkouts/${of.session}/end`, "links.write"],
   ] as const;
 
 /** Controls of the pages with their rights. */
@@ -111,7 +112,7 @@ visit.alone("answers 404 for another merchant's ids at every address", async () 
     }
   }
   // Objects of one environment are unknown in the other.
-  for (const path of [`/payments/${bought.payment}`, `/disputes/${bought.dispute}`, `/links/${bought.session}`]) {
+  for (const path of [`/payments/${bought.payment}`, `/disputes/${bought.dispute}`, `/checkouts/${bought.session}`]) {
     assert.equal((await mine.get(`/${merchant.id}/live${path}`)).status, 404);
   }
   for (const path of [
@@ -153,12 +154,12 @@ visit(
         "/payments",
         `/payments?q=${encodeURIComponent(hostile)}`,
         "/refunds",
-        "/links",
+        "/checkouts",
         "/disputes?view=all",
       ],
       ...[`/payments/${odd.payment}`, `/payments/${odd.payment}/refund`, `/payments/${declined.payment}`],
       ...[
-        `/links/${open.text("id")}`,
+        `/checkouts/${open.text("id")}`,
         `/refunds?payment=${encodeURIComponent(hostile)}`,
         `/payments?min=${encodeURIComponent(hostile)}`,
       ],

@@ -76,6 +76,8 @@ const toDo: ReadonlyMap<string, string> = new Map([
     "dispute_response.acceptance_requested",
     "check the dispute: if it still needs a response, its merchant accepts it again",
   ],
+  ["payment_link.created", "the payment link is lost: its merchant creates another one"],
+  ["payment_link.closed", "the payment link is open again: its merchant closes it again"],
   ["session.expiry_requested", "the session may be open again: its merchant expires it again"],
 ]);
 

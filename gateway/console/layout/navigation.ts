@@ -26,6 +26,7 @@ export const merchantNavigation: readonly Group[] = [
       { path: "/refunds", label: "refunds", action: "payments.read" },
       { path: "/disputes", label: "disputes", action: "payments.read" },
       { path: "/links", label: "links", action: "payments.read" },
+      { path: "/checkouts", label: "checkouts", action: "payments.read" },
     ],
   },
   {

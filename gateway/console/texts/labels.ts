@@ -35,12 +35,14 @@ const tones = {
     open: "wait",
     processing: "wait",
     completed: "good",
+    active: "good",
+    busy: "wait",
   },
   merchantStates: { active: "good", approved: "good", suspended: "bad", rejected: "bad", submitted: "wait" },
 } as const satisfies Readonly<Partial<Record<CodeArea, Readonly<Record<string, Tone>>>>>;
 type StateArea = keyof typeof tones;
 
-/** @param area `moneyStates`: refunds, disputes and checkout sessions */
+/** @param area `moneyStates`: refunds, disputes, checkout sessions and payment links */
 export function stateOf(
   language: Language,
   area: StateArea,

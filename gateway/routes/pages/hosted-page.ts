@@ -19,6 +19,7 @@ import { foreverCache, type ServedFile, sendFile, servedFile } from "../../web/s
 import { referenceOf, sessionIdIn } from "../../web/session-link.ts";
 import { type PageFiles, pageShell, type ShellMerchant } from "../../web/shell.ts";
 import { isToken, languageOf, sendView, shellMerchant } from "./page-view.ts";
+import { paymentLinkRoutes } from "./payment-link-page.ts";
 import { mailReceiptRoute, receiptView } from "./receipt-page.ts";
 
 const dist = join(import.meta.dirname, "../../web/dist/page");
@@ -39,7 +40,7 @@ const brandedQuality = 5;
 
 export function hostedPageRoutes(
   context: Pick<GatewayContext, "app" | "addresses" | "limits">,
-  peers: Pick<Peers, "checkout" | "brandingOf">,
+  peers: Pick<Peers, "checkout" | "links" | "brandingOf">,
   { SIMULATOR_PUBLIC_URL: simulator }: Pick<GatewayConfig, "SIMULATOR_PUBLIC_URL">,
 ): void {
   const { app, addresses } = context;
@@ -75,6 +76,7 @@ export function hostedPageRoutes(
     });
   });
   mailReceiptRoute(context, peers);
+  paymentLinkRoutes({ ...context, files, headers }, peers);
   returnStateRoute(context, peers);
 }
 

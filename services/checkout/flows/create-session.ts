@@ -21,16 +21,17 @@ import { requestViolations } from "../rules/session-request.ts";
 import { insertSessions, type NewSession, type SessionInsert } from "../store/new-sessions.ts";
 import { sessionEvent } from "./apply-fact.ts";
 import { pageUrl, returnUrlOf } from "./buyers/return-token.ts";
+import { reserveUse } from "./links/reserve-use.ts";
 import { resumeBegun } from "./resume-key.ts";
 import { imageOf } from "./session-image.ts";
-import { newSessionSecret, sealRender } from "./session-secret.ts";
+import { linkSessionSecrets, newSessionSecret, sealRender } from "./session-secret.ts";
 
 interface SessionRequest extends Omit<NewSession, "id" | "connector" | "surface" | "createdAt" | "expiresAt"> {
   readonly expiresInSeconds: number;
   readonly idempotency: IdempotencyScope | undefined;
 }
 
-/** @throws Failure INVALID_BODY, PAYMENT_BLOCKED, NO_CONNECTOR, FORBIDDEN, CONNECTOR_ERROR, IDEMPOTENCY_…. */
+/** @throws NoUseLeft, Failure INVALID_BODY, PAYMENT_BLOCKED, NO_CONNECTOR, FORBIDDEN, CONNECTOR_ERROR, IDEMPOTENCY_… */
 export async function createSession(context: CheckoutContext, request: SessionRequest): Promise<CreateSessionResponse> {
   const isSandbox = request.environment === Environment.SANDBOX;
   const violations = requestViolations({ ...request, isSandbox });
@@ -44,9 +45,11 @@ export async function createSession(context: CheckoutContext, request: SessionRe
       crashPoint("create-session.1-claimed");
       if (!isId("session", id)) throw new Error("the key belongs to another kind of object");
       return await makeSession(context, request, { id, isResumed }, async (opened, response) => {
-        if (!finish) return void (await context.db.batched(insertSessions, opened));
+        const { paymentLinkId } = request;
+        if (!finish && paymentLinkId === "") return void (await context.db.batched(insertSessions, opened));
         await context.db.transaction(async (tx) => {
-          await Promise.all([insertSessions(tx, [opened]), finish(tx, response)]);
+          if (paymentLinkId !== "") await reserveUse(tx, paymentLinkId);
+          await Promise.all([insertSessions(tx, [opened]), finish?.(tx, response)]);
         });
       });
     },
@@ -82,7 +85,8 @@ async function makeSession(
   if (!intent.render) throw new Failure("INTERNAL_ERROR", { cause: new Error("an intent without its render") });
   const { connector, surface, render } = intent;
   const session: NewSession = { ...request, id, createdAt, expiresAt, connector, surface };
-  const secret = newSessionSecret(id);
+  const [derived] = request.paymentLinkId === "" ? [] : linkSessionSecrets(context.hashKeys, id);
+  const secret = derived ?? newSessionSecret(id);
   const response = create(CreateSessionResponseSchema, {
     session: toSession(session, undefined),
     sessionSecret: secret,

@@ -31,6 +31,7 @@ function session(status: SessionStatus, expiryRequested: boolean): StoredSession
     successUrl: "",
     cancelUrl: "",
     locale: "",
+    paymentLinkId: "",
     lineItems: [],
     secretHash: { keyId: "", hash: Buffer.alloc(32) },
   };

@@ -1,7 +1,7 @@
 // The session secret, stored as a keyed hash and compared in constant time (docs/contract.md §3), and the sealed
 // render. A wrong secret, an unknown id and a missing secret look the same.
 import { fromBinary } from "@bufbuild/protobuf";
-import { randomToken, sameSecret, type Vault } from "#platform/secrets/vault.ts";
+import { type HashKeys, randomToken, sameSecret, type Vault } from "#platform/secrets/vault.ts";
 import { Failure } from "#platform/values/failure.ts";
 import { type Id, idSuffix, isId } from "#platform/values/id.ts";
 import { type Render, RenderSchema } from "#proto/payments/v1/payments_pb.ts";
@@ -14,6 +14,14 @@ const secretBytes = 32; // 43 base64url characters
 /** `cs_secret_<26 characters of the session's id>_<43 base64url characters>`. */
 export function newSessionSecret(id: Id<"session">): string {
   return `cs_secret_${idSuffix(id)}_${randomToken(secretBytes)}`;
+}
+
+/**
+ * Secrets of a session that was made from a payment link, of which a new session has the first. They are derived from
+ * the id under each hash key, since everybody who opens a link for one payment gets the same session.
+ */
+export function linkSessionSecrets(hashKeys: HashKeys, id: Id<"session">): string[] {
+  return hashKeys.hashes(`link:${id}`).map((hash) => `cs_secret_${idSuffix(id)}_${hash.toString("base64url")}`);
 }
 
 /** Finds the session by id and secret. @throws Failure NOT_FOUND */

@@ -36,6 +36,7 @@ export function checkoutRpc(
       const { merchantId, environment, idempotency } = request;
       return createSession(context, {
         ...request,
+        paymentLinkId: "",
         captureMethod: request.captureMethod || "automatic",
         expiresInSeconds: request.expiresInSeconds || expiresInSecondsDefault,
         idempotency: idempotency && {

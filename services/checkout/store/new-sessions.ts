@@ -35,6 +35,8 @@ export const orderColumns = new Columns({
   successUrl: text,
   cancelUrl: text,
   locale: text,
+  /** Empty: it was not made from a link. */
+  paymentLinkId: text,
   createdAt: time,
   expiresAt: time,
 });

@@ -4,7 +4,7 @@ import { beginsWith, Condition, inTimeRange } from "#platform/lists/condition.ts
 import { listDated, type PageWindow } from "#platform/lists/dated-list.ts";
 import { timeRange } from "#platform/lists/day-range.ts";
 import { type SearchTarget, type Strategy, searchList } from "#platform/lists/search.ts";
-import { idFloor } from "#platform/values/id.ts";
+import { idFloor, isId } from "#platform/values/id.ts";
 import type { Environment } from "#proto/merchant/v1/merchant_pb.ts";
 import { listedColumns, type SessionRow, type StoredSession, sessionColumns, sessionOf } from "./sessions.ts";
 
@@ -23,8 +23,8 @@ export interface ListFilter extends Owner {
   /** Exact, in any case; empty: all. */
   readonly customerEmail: string;
   /**
-   * The id of a session or payment, or its prefix of at least fourteen characters after `cs_` or `pay_`, which buyers
-   * quote; or the prefix of an order reference or e-mail, both in any case. Empty: no search.
+   * The id of a payment link; the id of a session or payment, or its prefix of at least fourteen characters after `cs_`
+   * or `pay_`, which buyers quote; or the prefix of an order reference or e-mail, both in any case. Empty: no search.
    */
   readonly q: string;
 }
@@ -78,9 +78,11 @@ function buildTarget(filter: ListFilter): SearchTarget {
   return { table: "sessions", list, rows };
 }
 
-// Conditions of the partial indexes (schema/0014-references-in-any-case.sql, 0009-emails-covered.sql).
+// Conditions of the partial indexes (schema/0014-references-in-any-case.sql, 0009-emails-covered.sql,
+// 0015-payment-links.sql).
 const hasReference = "t.order_reference <> ''";
 const hasEmail = "t.customer_email <> ''";
+const hasLink = "t.payment_link_id <> ''";
 // Hits that are collected from an index and sorted in about 10 ms.
 const hitsMaxDefault = 10_000;
 
@@ -90,6 +92,7 @@ const idLength = 26;
 
 async function chooseStrategies(sql: Sql, q: string, hitsMax: number): Promise<readonly Strategy[]> {
   if (q === "") return [{ match: new Condition("true"), hitsMax }];
+  if (isId("paymentLink", q)) return [{ match: new Condition(`${hasLink} and t.payment_link_id = ?`, q), hitsMax }];
   const [, own] = idBeginning.exec(q) ?? [];
   const byId = own === undefined ? [] : [{ match: idsThatBegin(own), hitsMax }];
   if (q.startsWith("cs_")) return own === undefined ? [{ match: new Condition("t.id = ?", q), hitsMax }] : byId;

@@ -23,6 +23,7 @@ const consumers = [
   durableConsumers.auditWebhookReplays,
   durableConsumers.auditExpiries,
   durableConsumers.auditRiskRules,
+  durableConsumers.auditLinks,
 ] as const;
 
 export function auditConsumers(db: Database): Consumer[] {

@@ -6,6 +6,7 @@ import { clockMs } from "./clock.ts";
 /** Prefix of each noun (docs/contract.md §3). Nouns that the contract does not list are internal. */
 export const prefixes = {
   session: "cs",
+  paymentLink: "pl",
   payment: "pay",
   refund: "re",
   dispute: "dp",
@@ -47,7 +48,7 @@ const randomBits = 80n;
 const randomMask = (1n << randomBits) - 1n;
 
 /** Nouns whose id alone grants access. */
-type SecretNoun = "application";
+type SecretNoun = "application" | "paymentLink";
 
 /** A new id of the noun. It is not a secret. */
 export function newId<N extends Exclude<Noun, SecretNoun>>(noun: N, nowMs: number = clockMs()): Id<N> {

@@ -7,6 +7,7 @@ import type { Client } from "@connectrpc/connect";
 import type { Database } from "#platform/database/database.ts";
 import { connectPeer } from "#platform/rpc/client.ts";
 import { CheckoutService, type CreateSessionRequestSchema } from "#proto/checkout/v1/checkout_pb.ts";
+import { PaymentLinkService } from "#proto/checkout/v1/links_pb.ts";
 import { startCheckout } from "../../../services/checkout/service.ts";
 import { freshDatabase, openDatabase } from "../../harness/database.ts";
 import { payInFrame } from "../../harness/pay.ts";
@@ -17,6 +18,7 @@ import { type AnnouncedEvents, listenTo } from "../service-config.ts";
 export interface CheckoutServices {
   readonly money: MoneyServices;
   readonly checkout: Client<typeof CheckoutService>;
+  readonly links: Client<typeof PaymentLinkService>;
   readonly db: Database;
   /** The checkout service's own URL. */
   readonly databaseUrl: string;
@@ -79,6 +81,7 @@ export async function startCheckoutServices(
   return {
     money,
     checkout,
+    links: peer.client(PaymentLinkService),
     get db() {
       return db;
     },

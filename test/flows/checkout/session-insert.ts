@@ -20,6 +20,7 @@ export function sessionInsert() {
     successUrl: "",
     cancelUrl: "",
     locale: "",
+    paymentLinkId: "",
     lineItems: [],
     createdAt: new Date(),
     expiresAt: new Date(Date.now() + 3_600_000),

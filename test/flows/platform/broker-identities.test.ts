@@ -72,6 +72,7 @@ const filters: Readonly<Record<string, string>> = {
   "webhook.merchant-audit-replays": "events.>",
   "checkout.merchant-audit": "session.expiry_requested",
   "checkout.merchant-audit-risk": "risk_rule.>",
+  "checkout.merchant-audit-links": "payment_link.>",
 };
 
 function brokerFor(info: StackInfo, identity: BrokerIdentity): Broker {

@@ -1,29 +1,35 @@
-// Payment links and checkouts, and one of them, which can be ended while it is open. No page shows a link again.
-
+// Payment links: all of them, and one with its address, its sales and its end.
+import { timestampDate } from "@bufbuild/protobuf/wkt";
+import { clockNow } from "#platform/values/clock.ts";
 import { Failure } from "#platform/values/failure.ts";
-import type { ListSessionsResponse, Session } from "#proto/checkout/v1/checkout_pb.ts";
+import { isId } from "#platform/values/id.ts";
+import type { ListPaymentLinksResponse, PaymentLink } from "#proto/checkout/v1/links_pb.ts";
 import { type Html, html } from "../../../../html.ts";
 import { searchOf } from "../../../../json/parts/input.ts";
 import { idParam, queryOf } from "../../../http/address.ts";
 import { merchantForm, merchantPage } from "../../../routes.ts";
 import type { ConsoleContext, MerchantVisit, Page } from "../../../session/visit.ts";
-import { codeChoices, stateOf, translateCode } from "../../../texts/labels.ts";
-import { fillText, type Language, pluralText, textsOf } from "../../../texts/texts.ts";
+import { stateOf } from "../../../texts/labels.ts";
+import { fillText, type Language, textsOf } from "../../../texts/texts.ts";
 import { filterForm, filterSelect, searchInput } from "../../../view/filter-form.ts";
 import { postForm } from "../../../view/forms.ts";
-import { cursorLinks, filterChips, renderCopyable, toneChip } from "../../../view/pieces.ts";
+import { cursorLinks, filterChips, onThisPage, qrCode, renderCopyable, toneChip } from "../../../view/pieces.ts";
 import { loadSection } from "../../../view/section.ts";
-import { factList, htmlTable, metadataList } from "../../../view/table.ts";
-import { dateTimeText, moneyText } from "../../../view/values.ts";
+import { factList, htmlTable } from "../../../view/table.ts";
+import { countText, dateTimeText, moneyText } from "../../../view/values.ts";
+import { checkoutRoutes, lineItemTable } from "./checkouts.ts";
 import { createRoutes } from "./create.ts";
+import { emailLinkForm, mailRoutes } from "./mail.ts";
 
 const pageSize = 50;
-const statuses = ["open", "processing", "completed", "expired", "canceled"] as const;
+const usesCounted = 10_000; // by the service
 
 export function linksRoutes(context: ConsoleContext): void {
   merchantPage(context, "/links", "payments.read", (visit) => linksPage(context, visit));
   createRoutes(context);
-  linkRoutes(context);
+  oneLinkRoutes(context);
+  mailRoutes(context);
+  checkoutRoutes(context);
 }
 
 async function linksPage({ peers }: ConsoleContext, visit: MerchantVisit): Promise<Page> {
@@ -32,135 +38,141 @@ async function linksPage({ peers }: ConsoleContext, visit: MerchantVisit): Promi
   const query = queryOf(visit);
   const path = `${base}/links`;
   const q = (query.get("q") ?? "").trim().slice(0, 254);
-  const status = statuses.find((each) => each === query.get("status")) ?? "";
+  const status = ["active", "closed"].find((each) => each === query.get("status")) ?? "";
   const afterId = query.get("after") ?? "";
   const found = () =>
-    peers.checkout.listSessions({ merchantId, environment, limit: pageSize, afterId, q: searchOf(q), status });
+    peers.links.listPaymentLinks({ merchantId, environment, limit: pageSize, afterId, q: searchOf(q), status });
+  const choices = [
+    { value: "", label: texts.anyStatus },
+    { value: "active", label: texts.notClosed },
+    { value: "closed", label: stateOf(language, "moneyStates", "closed").text },
+  ];
   const shown = [
     { name: "q", label: texts.query, value: q },
-    { name: "status", label: texts.status, value: stateOf(language, "moneyStates", status).text },
+    { name: "status", label: texts.status, value: choices.find(({ value }) => value === status)?.label ?? "" },
   ];
   const filters = [
-    searchInput({ name: "q", label: texts.search, value: q }, 254),
-    filterSelect({
-      ...{ name: "status", label: texts.status, value: status, isCompact: true },
-      choices: codeChoices(language, "moneyStates", statuses, texts.anyStatus),
-    }),
+    searchInput({ name: "q", label: texts.searchLinks, value: q }, 254),
+    filterSelect({ name: "status", label: texts.status, value: status, isCompact: true, choices }),
   ];
   const create = may("links.write") ? html`<a class="button" href="${path}/new">${texts.newTitle}</a>` : "";
+  const list = (answer: ListPaymentLinksResponse) => linkTable(visit, path, query, q !== "" || status !== "", answer);
   return {
     title: texts.title,
     body: html`<div class="heading"><h1>${texts.title}</h1>${create}</div><p class="muted">${texts.intro}</p>
 ${filterForm(path, texts.title, texts.find, filters)}${filterChips(language, path, query, shown)}
-${await loadSection(language, texts.title, found, (answer) => list(visit, path, query, q !== "" || status !== "", answer))}`,
+${await loadSection(language, texts.title, found, list)}`,
   };
 }
 
-function list(
-  visit: MerchantVisit,
+function linkTable(
+  { language }: MerchantVisit,
   path: string,
   query: URLSearchParams,
   isFiltered: boolean,
-  found: ListSessionsResponse,
+  { links, hasMore }: ListPaymentLinksResponse,
 ): Html {
-  const { language } = visit;
   const texts = textsOf(language).links;
-  const next = found.hasMore ? found.sessions.at(-1)?.id : "";
+  const next = hasMore ? links.at(-1)?.id : "";
+  const name = (link: PaymentLink) => link.description || link.orderReference || texts.noDescription;
   return html`${htmlTable({
     caption: texts.title,
-    rows: found.sessions,
+    rows: links,
     empty: isFiltered ? texts.noneFound : texts.none,
     columns: [
-      {
-        heading: texts.amount,
-        isNumber: true,
-        cell: ({ id, amount, currency }) => html`<a href="${path}/${id}">${moneyText(language, amount, currency)}</a>`,
-      },
-      { heading: texts.status, cell: (session) => sessionState(language, session) },
-      { heading: texts.reference, cell: ({ orderReference }) => orderReference },
-      { heading: texts.email, cell: ({ customerEmail }) => customerEmail },
-      {
-        heading: texts.expiresAt,
-        cell: (session) => (session.status === "open" ? dateTimeText(language, session.expiresAt) : ""),
-      },
+      { heading: texts.description, cell: (link) => html`<a href="${path}/${link.id}">${name(link)}</a>` },
+      { heading: texts.amount, isNumber: true, cell: (link) => amountText(language, link) },
+      { heading: texts.sold, isNumber: true, cell: (link) => soldText(language, link) },
+      { heading: texts.status, cell: (link) => stateChip(language, link) },
       { heading: texts.created, cell: ({ createdAt }) => dateTimeText(language, createdAt) },
+      { heading: texts.link, cell: ({ url }) => renderCopyable(language, url) },
     ],
   })}
-${cursorLinks(language, { path, query, next, total: pluralText(language, texts.total, found.total) })}`;
+${cursorLinks(language, { path, query, next, total: onThisPage(language, links.length) })}`;
 }
 
-function linkRoutes(context: ConsoleContext): void {
-  const { checkout } = context.peers;
-  merchantPage(context, "/links/:sessionId", "payments.read", async (visit) => {
-    const { merchantId, environment } = visit;
-    const sessionId = idParam(visit, "sessionId", "session");
-    const { session } = await checkout.getSession({ merchantId, environment, sessionId });
-    if (!session) throw new Failure("NOT_FOUND");
-    return linkPage(visit, session);
-  });
-  merchantForm(context, "/links/:sessionId/end", { action: "links.write" }, async (visit) => {
-    const { merchantId, environment, base } = visit;
-    const sessionId = idParam(visit, "sessionId", "session");
-    const { session } = await checkout.expireSession({ merchantId, environment, sessionId });
-    const ended = session?.status === "expired" || session?.status === "canceled";
-    return { go: `${base}/links/${sessionId}`, done: ended ? "link-ended" : "link-paid" };
-  });
+/** An amount, or the bounds that buyers choose between. */
+function amountText(language: Language, { amountMin, amountMax, currency }: PaymentLink): string {
+  const [least, most] = [amountMin, amountMax].map((amount) => moneyText(language, amount, currency));
+  return amountMin === amountMax ? `${least}` : `${least} – ${most}`;
 }
 
-/** The state as a chip. An authorization is not paid yet. */
-function sessionState(language: Language, session: Session): Html {
-  const { status, paymentStatus, capturedAmount } = session;
-  const isAuthorized = status === "completed" && paymentStatus === "succeeded" && capturedAmount === 0n;
-  if (isAuthorized) return toneChip(textsOf(language).payment.authorized, "wait");
-  const { text, tone } = stateOf(language, "moneyStates", status);
+function soldText(language: Language, { paid, usesMax }: PaymentLink): string {
+  const sold = `${countText(language, paid)}${paid >= usesCounted ? "+" : ""}`;
+  if (usesMax === 0) return sold;
+  return fillText(textsOf(language).links.soldOf, { sold, max: countText(language, usesMax) });
+}
+
+function stateChip(language: Language, { state, usesMax }: PaymentLink): Html {
+  // A link for one payment is paid, not sold out.
+  const isPaid = state === "sold_out" && usesMax === 1;
+  const { text, tone } = stateOf(language, "moneyStates", isPaid ? "completed" : state);
   return toneChip(text, tone);
 }
 
-function linkPage(visit: MerchantVisit, session: Session): Page {
+function oneLinkRoutes({ peers, ...context }: ConsoleContext): void {
+  const whole = { peers, ...context };
+  merchantPage(whole, "/links/:linkId", "payments.read", async (visit) => {
+    const { merchantId, environment, base } = visit;
+    const { linkId = "" } = visit.request.params as { readonly linkId?: string };
+    // Addresses of the release before, and of a payment's checkout.
+    if (isId("session", linkId)) return { go: `${base}/checkouts/${linkId}` };
+    const { link } = await peers.links.getPaymentLink({ merchantId, environment, linkId });
+    if (!link) throw new Failure("NOT_FOUND");
+    return linkPage(visit, link);
+  });
+  merchantForm(whole, "/links/:linkId/close", { action: "links.write" }, async (visit) => {
+    const { merchantId, environment, base } = visit;
+    const linkId = idParam(visit, "linkId", "paymentLink");
+    await peers.links.closePaymentLink({ merchantId, environment, linkId });
+    return { go: `${base}/links/${linkId}`, done: "link-closed" };
+  });
+}
+
+function linkPage(visit: MerchantVisit, link: PaymentLink): Page {
   const { language, base } = visit;
   const texts = textsOf(language).links;
-  const title = fillText(texts.linkOf, { amount: moneyText(language, session.amount, session.currency) });
-  const hasPayment = session.paymentId !== "" && !session.paymentHidden;
-  const captured = session.capturedAmount ?? 0n;
+  const title = fillText(texts.linkOf, { amount: amountText(language, link) });
+  const { url, state } = link;
+  const address =
+    url === ""
+      ? html`<p class="warning">${texts.noOrigin}</p>`
+      : html`<p class="made-link">${renderCopyable(language, url)}</p>
+${qrCode(texts.qr, url)}<p class="muted">${texts.anyone}</p>`;
+  const isPayable = state === "active" || state === "busy";
   return {
     title,
-    body: html`<div class="heading"><h1>${title}</h1>${sessionState(language, session)}</div>
-<div class="panel">${factList([
-      [texts.payment, hasPayment ? html`<a href="${base}/payments/${session.paymentId}">${texts.openPayment}</a>` : ""],
-      [textsOf(language).payment.captured, captured === 0n ? "" : moneyText(language, captured, session.currency)],
-      [texts.reference, session.orderReference],
-      [texts.description, session.description],
-      [texts.email, session.customerEmail],
-      [texts.created, dateTimeText(language, session.createdAt)],
-      [texts.completed, dateTimeText(language, session.completedAt)],
-      [texts.expiresAt, session.status === "open" ? dateTimeText(language, session.expiresAt) : ""],
-      [texts.processor, translateCode(language, "processorNames", session.connector)],
-      [texts.capture, session.captureMethod === "manual" ? texts.captureManual : texts.captureAutomatic],
-      [texts.metadata, metadataList(session.metadata)],
-      [texts.id, renderCopyable(language, session.id)],
-    ])}</div>${items(visit, session)}${endForm(visit, session)}
+    body: html`<div class="heading"><h1>${title}</h1>${stateChip(language, link)}</div>
+${isPayable ? html`<div class="panel">${address}</div>` : ""}
+<div class="panel">${factList(linkFacts(visit, link))}</div>${lineItemTable(visit, link)}
+${isPayable && url !== "" ? emailLinkForm(visit, link) : ""}${closeForm(visit, link)}
+<p><a href="${base}/checkouts?q=${link.id}">${texts.checkoutsOfLink}</a></p>
 <p><a href="${base}/links">${texts.back}</a></p>`,
   };
 }
 
-function items({ language }: MerchantVisit, { lineItems, currency }: Session): Html | string {
-  if (lineItems.length === 0) return "";
+function linkFacts({ language }: MerchantVisit, link: PaymentLink): readonly (readonly [string, Html | string])[] {
   const texts = textsOf(language).links;
-  return html`<h2>${texts.lineItems}</h2>${htmlTable({
-    caption: texts.lineItems,
-    rows: lineItems,
-    empty: "",
-    columns: [
-      { heading: texts.itemName, cell: ({ name }) => name },
-      { heading: texts.itemQuantity, isNumber: true, cell: ({ quantity }) => String(quantity) },
-      { heading: texts.amount, isNumber: true, cell: ({ amount }) => moneyText(language, amount, currency) },
-    ],
-  })}`;
+  const { pending, expiresAt, locale } = link;
+  const isOver = expiresAt && timestampDate(expiresAt) <= clockNow();
+  const languageName = locale && new Intl.DisplayNames(language, { type: "language" }).of(locale);
+  return [
+    [texts.sold, soldText(language, link)],
+    [texts.beingPaid, pending === 0 ? "" : countText(language, pending)],
+    [texts.description, link.description],
+    [texts.reference, link.orderReference],
+    [texts.email, link.customerEmail],
+    [isOver ? texts.ended : texts.expiresAt, expiresAt ? dateTimeText(language, expiresAt) : texts.noEnd],
+    [texts.language, languageName || texts.automatic],
+    [texts.capture, link.captureMethod === "manual" ? texts.captureManual : texts.captureAutomatic],
+    [texts.created, dateTimeText(language, link.createdAt)],
+    [texts.id, renderCopyable(language, link.id)],
+  ];
 }
 
-function endForm(visit: MerchantVisit, { id, status }: Session): Html | string {
-  if (status !== "open" || !visit.may("links.write")) return "";
+function closeForm(visit: MerchantVisit, { id, state }: PaymentLink): Html | string {
+  if (state === "closed" || !visit.may("links.write")) return "";
   const texts = textsOf(visit.language).links;
-  const form = postForm(visit, { action: `${visit.base}/links/${id}/end`, button: texts.endNow, tone: "danger" });
-  return html`<details class="more"><summary>${texts.end}</summary><p>${texts.endText}</p>${form}</details>`;
+  const form = postForm(visit, { action: `${visit.base}/links/${id}/close`, button: texts.closeNow, tone: "danger" });
+  return html`<details class="more"><summary>${texts.closeLink}</summary><p>${texts.closeText}</p>${form}</details>`;
 }

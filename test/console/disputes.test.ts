@@ -1,25 +1,17 @@
-// Disputes and payment links in the console: evidence with files is sent once, links are created and shown once.
+// Disputes and captures in the console: evidence with files is sent once, and so is a capture.
 import assert from "node:assert/strict";
-import { readdir, readFile } from "node:fs/promises";
-import { join } from "node:path";
 import { browserSuite, desktop } from "../harness/browser.ts";
-import { mailTo, openAs, signInNew, startConsoleStack } from "../harness/console.ts";
+import { openAs, signInNew, startConsoleStack } from "../harness/console.ts";
 import { pdfFile, pngFile } from "../harness/files/sample-files.ts";
 import { freshMerchant } from "../harness/merchant.ts";
-import { cards, payInFrame } from "../harness/pay.ts";
 import { fixture, suite } from "../harness/suite.ts";
-import { tempDir } from "../harness/temp-dir.ts";
 import { type Person, personOf } from "./person.ts";
 import { disputedPurchase, makePurchase } from "./purchases.ts";
 import { assertUsable } from "./usable.ts";
 
-const test = suite("console disputes and links", { timeoutMs: 180_000, hookTimeoutMs: 180_000 });
+const test = suite("console disputes", { timeoutMs: 180_000, hookTimeoutMs: 180_000 });
 const visit = browserSuite(test);
-let stateDir: string;
-const running = fixture(test, async () => {
-  stateDir = await tempDir("stack");
-  return await startConsoleStack({ shape: "one", stateDir });
-});
+const running = fixture(test, () => startConsoleStack({ shape: "one" }));
 const merchant = fixture(test, () => freshMerchant(running.stack));
 let base: string;
 
@@ -199,130 +191,6 @@ visit(
   },
   { viewport: desktop },
 );
-
-visit(
-  "creates, shows and ends a link, and stores its secret nowhere",
-  async ({ page, context }) => {
-    await signInNew({ page, context }, running.stack, { email: "links@example.com", merchantId: merchant.id });
-    await page.goto(`${running.stack.console}${base}/links`);
-    await page.getByRole("link", { name: "New payment link" }).click();
-    await page.getByLabel("Currency").fill("eur");
-    await page.getByLabel("Order number").fill("<b>phone-7</b>");
-    await page.getByText("Add line items").click();
-    await page.getByLabel("Item").first().fill("Lemon tree");
-    await page.getByLabel("Quantity").first().fill("2");
-    await page.getByLabel("Line total").first().fill("30.00");
-    await page.getByLabel("Item").nth(1).fill("Discount");
-    await page.getByLabel("Line total").nth(1).fill("-5.00");
-    await page.getByRole("button", { name: "Create link" }).click();
-    await page.getByText("Payment link created").first().waitFor();
-    const link = (await page.locator(".made-link code").textContent()) ?? "";
-    const secret = new URL(link).hash.slice(1);
-    assert.match(secret, /^cs_secret_/);
-    assert.ok(!page.url().includes("cs_secret"), "the address holds no secret");
-    await page.reload();
-    assert.equal(await page.locator(".made-link code").textContent(), link, "a reload shows the same link");
-    const buyer = await context.newPage();
-    await buyer.goto(link);
-    await buyer.getByText("Lemon tree").first().waitFor();
-    await page.getByRole("link", { name: "View payment link" }).click();
-    assert.ok(!(await page.content()).includes("cs_secret"));
-    await page.getByText("End link", { exact: true }).click();
-    await page.getByRole("button", { name: "End link now" }).click();
-    await page.getByText("Payment link ended.").waitFor();
-    await page.goto(`${running.stack.console}${base}/links`);
-    assert.ok(!(await page.content()).includes("cs_secret"));
-    assert.equal(await page.getByText("<b>phone-7</b>").count(), 1);
-    for (const log of await logs(stateDir)) assert.ok(!log.includes(secret), "a log holds the link's secret");
-  },
-  { viewport: desktop },
-);
-
-/** Logs of the stack's processes. */
-async function logs(folder: string): Promise<string[]> {
-  const names = (await readdir(folder, { recursive: true })).filter((name) => name.endsWith(".log"));
-  assert.ok(names.length > 0, "there are logs");
-  return await Promise.all(names.map((name) => readFile(join(folder, name), "utf8")));
-}
-
-visit.alone("emails a link once in the customer's language", async () => {
-  const opened = await openAs(visit, running.stack, { email: "mails@example.com", merchantId: merchant.id });
-  const { page } = opened;
-  await page.goto(`${running.stack.console}${base}/links/new`);
-  await page.getByLabel("Amount", { exact: true }).first().fill("12.30");
-  await page.getByLabel("Email the link to this address").check();
-  await page.getByRole("button", { name: "Create link" }).click();
-  await page.getByText("enter an address like name@example.com").first().waitFor();
-  await page.getByLabel("Customer email").fill("buyer-of-links@example.com");
-  await page.getByLabel("Order number").fill("L-77");
-  await page.getByLabel("Page language").selectOption({ label: "German" });
-  await page.getByRole("button", { name: "Create link" }).click();
-  await page.getByText("We've sent the link to buyer-of-links@example.com.").waitFor();
-  const link = (await page.locator(".made-link code").textContent()) ?? "";
-  await page.reload();
-  const mail = await mailTo(running.stack, "buyer-of-links@example.com");
-  assert.match(mail.subject, /^\[Sandbox\] .+ bittet um eine Zahlung$/);
-  for (const fragment of [link, "12,30"]) assert.ok(mail.text.includes(fragment), fragment);
-  assert.ok(!mail.text.includes("L-77"), "a sandbox email omits the shop's texts");
-  const answer = await fetch(`${running.stack.mailbox}/mails.json`);
-  const all = (await answer.json()) as readonly { readonly to: string }[];
-  assert.equal(
-    all.filter(({ to }) => to.includes("buyer-of-links@example.com")).length,
-    1,
-    "a reload sends no second email",
-  );
-  const buyer = await opened.context.newPage();
-  await buyer.goto(/https?:\S+/.exec(mail.text)?.[0] ?? "");
-  await buyer.getByText("12,30").first().waitFor();
-});
-
-visit.alone("creates one link for a form that is sent eight times at once", async () => {
-  const person = await owner("eight@example.com");
-  const path = `${base}/links/new`;
-  const fields = await person.fieldsOf(path, path);
-  const send = () => person.post(path, { ...fields, amount: "7.77", currency: "EUR", reference: "once-only" });
-  await Promise.all(Array.from({ length: 8 }, send));
-  const again = await send();
-  assert.match(again.text, /Payment link created/);
-  assert.equal(again.headers.get("cache-control"), "no-store");
-  const made = await merchant.api.get("/v1/checkout-sessions?reference=once-only");
-  assert.equal(made.expect(200).number("total"), 1);
-});
-
-visit.alone("rejects an invalid link next to its field and keeps the input", async () => {
-  const person = await owner("wronglink@example.com");
-  const path = `${base}/links/new`;
-  const right = { ...(await person.fieldsOf(path, path)), amount: "5.00", currency: "EUR" };
-  const wrong: Record<string, string>[] = [
-    { amount: "0" },
-    { amount: "1000000.00" },
-    { amount: "1.005" },
-    { currency: "XXX" },
-    { currency: "JPY", amount: "5.00" },
-    { email: "no-address" },
-    { reference: "a\u0007b" },
-    { description: "x".repeat(256) },
-    { item_name_0: "Tree", item_quantity_0: "1", item_amount_0: "4.00" },
-    { amount: "", item_name_0: "", item_quantity_0: "1", item_amount_0: "4.00" },
-    { amount: "", item_name_0: "Tree", item_quantity_0: "0", item_amount_0: "4.00" },
-  ];
-  for (const change of wrong) {
-    const { status, text } = await person.post(path, { ...right, description: "kept", ...change });
-    assert.equal(status, 422, JSON.stringify(change));
-    assert.match(text, /class="problems"/);
-    if (!("description" in change)) assert.match(text, /value="kept"/);
-  }
-});
-
-visit.alone("keeps a link paid that is paid while a member ends it", async () => {
-  const person = await owner("race@example.com");
-  const made = (await merchant.api.post("/v1/checkout-sessions", { amount: 900, currency: "EUR" })).expect(201);
-  await payInFrame(made.text("render.frame_url"), cards.succeeds);
-  const answer = await person.post(`${base}/links/${made.text("id")}/end`);
-  assert.match(answer.location, /done=link-paid/);
-  const session = await merchant.api.get(`/v1/checkout-sessions/${made.text("id")}`);
-  assert.equal(session.text("status"), "completed");
-});
 
 visit.alone("captures part of an authorization once, or cancels it", async () => {
   const person = await owner("captures@example.com");
