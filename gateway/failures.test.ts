@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { Failure, toConnectError } from "#platform/values/failure.ts";
 import { Reason } from "#proto/failure/v1/failure_pb.ts";
 import { suite } from "../test/harness/suite.ts";
-import { ApiError, type ErrorCode, errorAnswer, errorTable } from "./failures.ts";
+import { ApiError, type ErrorCode, errorAnswer, errorTable, helpLink } from "./failures.ts";
 
 const test = suite("error table");
 
@@ -36,7 +36,7 @@ const contract: Readonly<Record<ErrorCode, number>> = {
 };
 
 const messages: Partial<Record<ErrorCode, string>> = {
-  unauthorized: "unauthorized",
+  unauthorized: "this api key is unknown, expired or revoked",
   invalid_body: "invalid request body",
   payment_blocked: "payment blocked by risk screening",
   no_connector: "no active connector",
@@ -47,7 +47,7 @@ const messages: Partial<Record<ErrorCode, string>> = {
   not_found: "not found",
   not_refundable: "payment is not refundable",
   amount_too_large: "amount exceeds refundable balance",
-  forbidden: "api key lacks the required scope",
+  forbidden: "this api key lacks the required scope",
   session_expired: "checkout session has expired",
 };
 
@@ -82,8 +82,9 @@ test("maps every internal reason to a code, with Retry-After only where a retry 
 
 test("marks a replayed refusal, also after it passed between services", () => {
   const stored = toConnectError(new Failure("PAYMENT_BLOCKED", { replayed: true }));
-  assert.deepEqual(errorAnswer(stored).headers, { "idempotent-replayed": "true" });
-  assert.deepEqual(errorAnswer(new Failure("PAYMENT_BLOCKED")).headers, {});
+  const link = helpLink("payment_blocked");
+  assert.deepEqual(errorAnswer(stored).headers, { link, "idempotent-replayed": "true" });
+  assert.deepEqual(errorAnswer(new Failure("PAYMENT_BLOCKED")).headers, { link });
 });
 
 test("never contains the cause of an error", () => {

@@ -13,8 +13,9 @@ export type ErrorCode = Lowercase<Exclude<FailureReason, InternalReason>> | Gate
 interface Row {
   readonly status: number;
   readonly message: string;
-  /** Plain text for the docs: cause and remedy. */
-  readonly docs: string;
+  /** Plain text for the docs. */
+  readonly cause: string;
+  readonly fix: string;
   /** True: the same request may be sent again (docs/contract.md §2). */
   readonly retry?: true;
   /** Default Retry-After in seconds. */
@@ -25,136 +26,177 @@ export const errorTable: { readonly [C in ErrorCode]: Row } = {
   invalid_body: {
     status: 400,
     message: "invalid request body",
-    docs: "The body, a query parameter or the Idempotency-Key header is invalid. error.details lists up to 20 fields with the problem of each; it never contains a value that was sent. Correct the request before you send it again.",
+    cause:
+      "The body, a query parameter or a header is invalid; the message names which. error.details lists up to 20 fields with the problem of each; it never contains a value that was sent.",
+    fix: "Correct the fields in error.details before you send the request again.",
   },
   unauthorized: {
     status: 401,
-    message: "unauthorized",
-    docs: "The API key is missing, malformed, unknown, expired or revoked. Send Authorization: Bearer <API key>.",
+    message: "this api key is unknown, expired or revoked",
+    cause: "The API key is missing, malformed, unknown, expired or revoked.",
+    fix: "Send the header Authorization: Bearer <API key> once, with the whole key: sk_test_… for the sandbox, sk_live_… for live. Create or roll keys in the console, under API keys.",
   },
   payment_blocked: {
     status: 402,
     message: "payment blocked by risk screening",
-    docs: "Risk screening refused the checkout session or the payment. Nothing was created at the processor.",
+    cause: "Risk screening refused the checkout session or the payment. Nothing was created at the processor.",
+    fix: "Do not repeat it. Ask the operator of your Tollbooth which rule blocked it, with the Request-Id.",
   },
   forbidden: {
     status: 403,
-    message: "api key lacks the required scope",
-    docs: 'The key is valid but may not do this; the message gives the cause. Default: the key lacks the scope that the operation needs. "an api key gives no more than it has": the new key would have a scope, an address or an expiry beyond the calling key\'s. "this api key is limited to other addresses than 203.0.113.7": the request came from an address that the key does not allow. "merchant is not active": a suspended merchant may read, refund, cancel payments and answer disputes; a closed merchant may only read.',
+    message: "this api key lacks the required scope",
+    cause:
+      'The key is valid but may not do this; the message gives the cause. "this api key lacks the scope payments:write": the operation needs that scope. "an api key gives no more than it has": the new key would have a scope, an address or an expiry beyond the calling key\'s. "this api key is limited to other addresses than 203.0.113.7": the request came from an address that the key does not allow. "merchant is not active": a suspended merchant may read, refund, cancel payments and answer disputes; a closed merchant may only read.',
+    fix: "Use a key with the scope, or allow the address for this key. A suspended merchant asks its operator.",
   },
   feature_disabled: {
     status: 403,
     message: "refunds are disabled",
-    docs: "Refunds are switched off for this merchant.",
+    cause: "Refunds are switched off for this merchant.",
+    fix: "Ask the operator of your Tollbooth to switch them on.",
   },
   not_found: {
     status: 404,
     message: "not found",
-    docs: "The object does not exist or is not visible to this caller. Objects of other merchants or of the other environment, and checkout sessions with a wrong or missing session secret, get the same response.",
+    cause:
+      "No route has this path, or the object does not exist or is not visible to this caller; the message names which. Objects of other merchants or of the other environment, and checkout sessions with a wrong or missing session secret, get the same response.",
+    fix: "Compare the path with the API reference. For an id, check that the key belongs to the same merchant and environment: an object of the sandbox needs a sk_test_ key.",
   },
   method_not_allowed: {
     status: 405,
     message: "method not allowed",
-    docs: "The path exists, but not with this method. The Allow header lists the methods it has.",
+    cause: "The path exists, but not with this method.",
+    fix: "Use one of the methods that the Allow header lists.",
   },
   idempotency_conflict: {
     status: 409,
     message: "a request with this idempotency key is in progress",
-    docs: "The first request with this Idempotency-Key is still in progress, or the result of its payment, refund, capture, cancellation or dispute response cannot be read now. Wait for Retry-After and send the same request again to get the first request's result. A payment or refund that was sent without a key continues under its Request-Id: send that as the Idempotency-Key.",
+    cause:
+      "The first request with this Idempotency-Key is still in progress, or the result of its payment, refund, capture, cancellation or dispute response cannot be read now.",
+    fix: "Wait for Retry-After and send the same request again to get the first request's result. A payment or refund that was sent without a key continues under its Request-Id: send that as the Idempotency-Key.",
     retry: true,
     retryAfterSeconds: 1,
   },
   session_expired: {
     status: 410,
     message: "checkout session has expired",
-    docs: "The checkout session has expired or was canceled, and the processor confirms that it was not paid. Create a new session.",
+    cause: "The checkout session has expired or was canceled, and the processor confirms that it was not paid.",
+    fix: "Create a new session.",
   },
   payload_too_large: {
     status: 413,
     message: "request body is too large",
-    docs: "The limit is 64 KiB for a request body and 5 MiB for an evidence file.",
+    cause: "The limit is 64 KiB for a request body and 5 MiB for an evidence file.",
+    fix: "Send less: shorter texts, fewer line items, a smaller file.",
   },
   unsupported_media_type: {
     status: 415,
     message: "content type must be application/json",
-    docs: "Send JSON in UTF-8 with Content-Type: application/json and without Content-Encoding. Send an evidence file with its own type. The message names the problem: content type, charset or content encoding.",
+    cause: "The content type, charset or content encoding is not supported; the message names which.",
+    fix: "Send JSON in UTF-8 with Content-Type: application/json and without Content-Encoding. Send an evidence file with its own type.",
   },
   no_connector: {
     status: 422,
     message: "no active connector",
-    docs: "The merchant has no active primary connector in this environment.",
+    cause: "The merchant has no active primary connector in this environment.",
+    fix: "Ask the operator of your Tollbooth to add one, or choose an active one as primary.",
   },
   not_refundable: {
     status: 422,
     message: "payment is not refundable",
-    docs: "The payment cannot be refunded: it is not captured, is already refunded in full, or has an open or lost dispute.",
+    cause:
+      "The payment cannot be refunded: it is not captured, is already refunded in full, or has an open or lost dispute.",
+    fix: "Read the payment: cancel one that is not captured, and answer a dispute instead.",
   },
   not_capturable: {
     status: 422,
     message: "payment cannot be captured",
-    docs: "The payment is not authorized or is already captured, its authorization was canceled or has expired, or a cancellation or a capture of another amount is in progress.",
+    cause:
+      "The payment is not authorized or is already captured, its authorization was canceled or has expired, or a cancellation or a capture of another amount is in progress.",
+    fix: "Read the payment. If its authorization is gone, create a new session.",
   },
   not_cancelable: {
     status: 422,
     message: "payment cannot be canceled",
-    docs: "The payment is fully or partly captured or a capture is in progress (refund it instead), the processor is still processing it, or it has failed.",
+    cause:
+      "The payment is fully or partly captured or a capture is in progress, the processor is still processing it, or it has failed.",
+    fix: "Refund a captured payment instead. Wait while it is processing.",
   },
   amount_too_large: {
     status: 422,
     message: "amount exceeds refundable balance",
-    docs: "The refund exceeds the balance that remains after pending and succeeded refunds, or the capture exceeds the authorized amount (message: amount exceeds the authorized amount).",
+    cause:
+      "The refund exceeds the balance that remains after pending and succeeded refunds, or the capture exceeds the authorized amount (message: amount exceeds the authorized amount).",
+    fix: "Send at most what is left, or no amount for all of that.",
   },
   idempotency_key_reuse: {
     status: 422,
     message: "idempotency key reused with a different request",
-    docs: "This Idempotency-Key was used with another method, path or body. Use a new key for a new request.",
+    cause: "This Idempotency-Key was used with another method, path or body.",
+    fix: "Use a new key for a new request, and repeat the old one unchanged.",
   },
   connector_not_eligible: {
     status: 422,
     message: "connector is not eligible",
-    docs: "The connector is inactive, cannot be primary, or does not allow the surface.",
+    cause: "The connector is inactive, cannot be primary, or does not allow the surface.",
+    fix: "Choose another connector, or a surface of its allowed_surfaces.",
   },
   too_many_keys: {
     status: 422,
     message: "too many active api keys",
-    docs: "The merchant already has 50 active API keys in this environment. Revoke a key that is not needed, or roll one with expires_in 0.",
+    cause: "The merchant already has 50 active API keys in this environment.",
+    fix: "Revoke a key that is not needed, or roll one with expires_in 0.",
   },
   dispute_not_answerable: {
     status: 422,
     message: "dispute cannot be answered",
-    docs: "According to the processor the dispute is decided, under review or past its due date, or evidence is already being sent. Check the dispute's status.",
+    cause:
+      "According to the processor the dispute is decided, under review or past its due date, or evidence is already being sent.",
+    fix: "Check the dispute's status. Evidence is sent once, so nothing can be added.",
   },
   too_many_files: {
     status: 422,
     message: "too many files",
-    docs: "A dispute has at most 20 files.",
+    cause: "A dispute has at most 20 files.",
+    fix: "Send the files that are there, or merge documents into one PDF.",
   },
   rate_limited: {
     status: 429,
     message: "too many requests",
-    docs: "The limit of this key, of all the merchant's keys in this environment, of this session or of this address is reached. Wait for Retry-After. RateLimit-Limit, RateLimit-Remaining and RateLimit-Reset show the state of the limit.",
+    cause:
+      "The limit of this key, of all the merchant's keys in this environment, of this session or of this address is reached. RateLimit-Limit, RateLimit-Remaining and RateLimit-Reset show the state of the limit.",
+    fix: "Wait for Retry-After and send the same request again.",
     retry: true,
     retryAfterSeconds: 1,
   },
   internal_error: {
     status: 500,
     message: "internal error",
-    docs: "The service has a defect. Send the Request-Id to support. With an Idempotency-Key it is safe to send the request again.",
+    cause: "The service has a defect.",
+    fix: "Send the Request-Id to support. With an Idempotency-Key it is safe to send the request again.",
   },
   connector_error: {
     status: 502,
     message: "connector request failed",
-    docs: "The processor could not be reached or rejected the request. A payment or refund gets this error only if nothing reached the processor; if it may have arrived, the response is 201 with status pending. Creating a session moves no money; confirm and expire leave the session unchanged. With the same Idempotency-Key it is safe to send the request again.",
+    cause:
+      "The processor could not be reached or rejected the request. A payment or refund gets this error only if nothing reached the processor; if it may have arrived, the response is 201 with status pending. Creating a session moves no money; confirm and expire leave the session unchanged.",
+    fix: "Send the same request again, with the same Idempotency-Key.",
     retry: true,
   },
   service_unavailable: {
     status: 503,
     message: "service unavailable",
-    docs: "An internal dependency is unavailable or overloaded, or too many request bodies are being sent at once. Wait for Retry-After and send the same request again.",
+    cause: "An internal dependency is unavailable or overloaded, or too many request bodies are being sent at once.",
+    fix: "Wait for Retry-After and send the same request again.",
     retry: true,
     retryAfterSeconds: 1,
   },
 };
+
+/** Link header (RFC 8288) of every error: the code's section of /docs. */
+export function helpLink(code: ErrorCode): string {
+  return `</docs/api/errors#${code}>; rel="help"`;
+}
 
 // A service's FORBIDDEN means the merchant's state; the gateway checks scopes.
 const merchantNotActive = "merchant is not active";
@@ -223,7 +265,7 @@ function sendFailure(
   extra: Readonly<Record<string, string>>,
 ): ErrorAnswer {
   const row = errorTable[code];
-  const headers: Record<string, string> = {};
+  const headers: Record<string, string> = { link: helpLink(code) };
   if (row.retryAfterSeconds !== undefined) headers["retry-after"] = String(row.retryAfterSeconds);
   if (code === "unauthorized") headers["www-authenticate"] = "Bearer";
   // Retry-After is sent only where the same request may be sent again.

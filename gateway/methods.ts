@@ -9,7 +9,7 @@ import type { OperationRegistry } from "./operation.ts";
 const methods = METHODS.filter((method) => method !== "CONNECT");
 // Chrome caches a preflight for at most two hours.
 const preflightSeconds = 7_200;
-const exposed = "Request-Id, Retry-After, RateLimit-Limit, RateLimit-Remaining, RateLimit-Reset";
+const exposed = "Request-Id, Link, Retry-After, RateLimit-Limit, RateLimit-Remaining, RateLimit-Reset";
 
 /** Adds the CORS hook. Call before any route. */
 export function openToBrowsers(registry: OperationRegistry, paths: readonly string[]): void {

@@ -68,13 +68,16 @@ export async function startGateway(config: GatewayConfig, hostProcess = ownHost)
   guardBodies(app, () => new ApiError("service_unavailable"));
   const requests = new ApiRequests(peers.audit, log, metrics);
   requests.follow(app);
-  app.setErrorHandler(errorHandler(log));
-  app.setNotFoundHandler(async (_request, reply) => sendError(reply, errorAnswer(new ApiError("not_found"))));
+  const operations: GatewayContext["operations"] = [];
+  app.setErrorHandler(errorHandler(log, () => operations.map(({ path }) => path)));
+  app.setNotFoundHandler(async () => {
+    throw new ApiError("not_found");
+  });
   const limits = new RateLimits(config);
   const shared = shareLimits(limits, config, log);
   const addresses = new AddressLimits(limits, config);
   const recordKeyUse = keyUses.record;
-  const context: GatewayContext = { app, metrics, operations: [], principals, limits, addresses, recordKeyUse };
+  const context: GatewayContext = { app, metrics, operations, principals, limits, addresses, recordKeyUse };
   addRoutes(context, peers, config, log, server.isDraining);
   return await server.listen(config, async () => {
     await keyUses.close();

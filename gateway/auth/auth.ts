@@ -71,7 +71,9 @@ export function merchantRoute<
       request.call = { ...request.call, actor: principal.keyId, merchantStatus: principal.merchantStatus };
       context.recordKeyUse(principal, request.ip);
       context.limits.takeForKey(principal, reply);
-      if (!principal.scopes.has(scope)) throw new ApiError("forbidden");
+      if (!principal.scopes.has(scope)) {
+        throw new ApiError("forbidden", { message: `this api key lacks the scope ${scope}` });
+      }
       if (!isOpenTo(operation, principal.merchantStatus)) throw merchantMayNotWrite();
     },
     async (call) => {
@@ -137,7 +139,7 @@ export function openRoute<
 
 async function authenticate(context: GatewayContext, request: FastifyRequest, reply: FastifyReply): Promise<Principal> {
   const apiKey = bearerOf(request);
-  if (apiKey === undefined) throw invalidKey(context, "missing");
+  if (apiKey === undefined) throw invalidKey(context, "missing", missingKey(request));
   const ask = () =>
     context.principals.of(apiKey, (lookup) =>
       context.addresses.allow("key", request, reply, async () => {
@@ -153,9 +155,15 @@ async function authenticate(context: GatewayContext, request: FastifyRequest, re
   return principal;
 }
 
-function invalidKey({ metrics }: GatewayContext, why: "missing" | "unknown"): ApiError {
+function invalidKey({ metrics }: GatewayContext, why: "missing" | "unknown", message?: string): ApiError {
   metrics.keysRefused.inc({ why });
-  return new ApiError("unauthorized");
+  return new ApiError("unauthorized", message === undefined ? {} : { message });
+}
+
+function missingKey(request: FastifyRequest): string {
+  return headerCount(request, "authorization") === 0
+    ? "no api key: send the header Authorization: Bearer sk_test_… or sk_live_…"
+    : "the Authorization header must be sent once, as Bearer and the api key: Authorization: Bearer sk_test_…";
 }
 
 /** Names the address to allow. A proxy may have sent anything, so only a valid address is repeated. */

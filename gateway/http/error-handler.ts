@@ -2,15 +2,17 @@
 import type { FastifyError, FastifyReply, FastifyRequest } from "fastify";
 import type { Log } from "#platform/telemetry/log.ts";
 import { asFailure, Failure } from "#platform/values/failure.ts";
-import { ApiError, detailsMax, type ErrorAnswer, errorAnswer } from "../failures.ts";
+import { ApiError, detailsMax, type ErrorAnswer, errorAnswer, errorTable } from "../failures.ts";
+import { invalidMessage, specificMessage } from "./error-message.ts";
 import { queryViolations, violationsOf } from "./schema-violations.ts";
 
-export function errorHandler(log: Log) {
+/** @param paths of all operations, for an unknown route */
+export function errorHandler(log: Log, paths: () => readonly string[]) {
   return async (error: FastifyError, request: FastifyRequest, reply: FastifyReply) => {
     // The caller disconnected within its body: this is no fault of ours.
     const isGone = request.raw.destroyed && !request.raw.complete;
     const thrown = isGone ? new ApiError("invalid_body") : asApiError(error);
-    const answer = withQueryViolations(request, errorAnswer(thrown, request.routeOptions.config.messages));
+    const answer = withSpecifics(request, errorAnswer(thrown, request.routeOptions.config.messages), paths);
     if (answer.status >= 500) {
       const { code } = answer.body.error;
       const fields = { err: error, code, route: request.routeOptions.url, request_id: request.call.requestId };
@@ -21,12 +23,18 @@ export function errorHandler(log: Log) {
   };
 }
 
-/** Adds the query's violations: the validator stops at the first invalid part of a request. */
-function withQueryViolations(request: FastifyRequest, answer: ErrorAnswer): ErrorAnswer {
+/** Adds the message for this request, and the query's violations: the validator stops at the first invalid part. */
+function withSpecifics(request: FastifyRequest, answer: ErrorAnswer, paths: () => readonly string[]): ErrorAnswer {
   const { error } = answer.body;
-  if (error.code !== "invalid_body") return answer;
-  const details = [...queryViolations(request), ...(error.details ?? [])].slice(0, detailsMax);
-  return details.length === 0 ? answer : { ...answer, body: { error: { ...error, details } } };
+  if (error.code !== "invalid_body") {
+    return { ...answer, body: { error: { ...error, message: specificMessage(request, answer.body, paths) } } };
+  }
+  const own = error.details ?? [];
+  const ofQuery = queryViolations(request);
+  const details = [...ofQuery, ...own].slice(0, detailsMax);
+  const isOwn = error.message !== errorTable.invalid_body.message;
+  const message = isOwn ? error.message : invalidMessage(request, ofQuery, own);
+  return { ...answer, body: { error: { ...error, message, ...(details.length > 0 && { details }) } } };
 }
 
 const conflict = errorAnswer(new Failure("IDEMPOTENCY_CONFLICT", { retryAfterMs: 1_000 }));

@@ -3,7 +3,7 @@
 import type { IncomingMessage, Server, ServerResponse } from "node:http";
 import type { Socket } from "node:net";
 import { newId } from "#platform/values/id.ts";
-import { ApiError, errorAnswer, errorTable } from "../failures.ts";
+import { ApiError, type ErrorCode, errorAnswer, errorTable, helpLink } from "../failures.ts";
 import { closeGently } from "./body/unread-body.ts";
 
 type ParserError = Error & { readonly code?: string; readonly rawPacket?: unknown };
@@ -66,13 +66,14 @@ function isInWork(response: ServerResponse): boolean {
 }
 
 function badRequestText(error: ParserError, headers: Readonly<Record<string, string>>): string {
-  const [status, code] = refusalOf(error);
-  const body = JSON.stringify({ error: { code, message: errorTable[code].message } });
+  const [status, code, message = errorTable[code].message] = refusalOf(error);
+  const body = JSON.stringify({ error: { code, message } });
   return [
     `HTTP/1.1 ${status}`,
     "Content-Type: application/json; charset=utf-8",
     `Content-Length: ${Buffer.byteLength(body)}`,
     `Request-Id: ${newId("request")}`,
+    `Link: ${helpLink(code)}`,
     ...Object.entries(headers).map(([name, value]) => `${name}: ${value}`),
     "Connection: close",
     "",
@@ -80,14 +81,18 @@ function badRequestText(error: ParserError, headers: Readonly<Record<string, str
   ].join("\r\n");
 }
 
-function refusalOf({ code, rawPacket }: ParserError): readonly [string, "invalid_body" | "method_not_allowed"] {
-  if (code === "HPE_HEADER_OVERFLOW") return ["431 Request Header Fields Too Large", "invalid_body"];
-  if (code === "ERR_HTTP_REQUEST_TIMEOUT") return ["408 Request Timeout", "invalid_body"];
+function refusalOf({ code, rawPacket }: ParserError): readonly [status: string, ErrorCode, message?: string] {
+  if (code === "HPE_HEADER_OVERFLOW") {
+    return ["431 Request Header Fields Too Large", "invalid_body", "the request's headers are too large"];
+  }
+  if (code === "ERR_HTTP_REQUEST_TIMEOUT") {
+    return ["408 Request Timeout", "invalid_body", "the request did not arrive in time"];
+  }
   // RFC 9110 §15.6.2: the server does not recognize the method.
   const begun = Buffer.isBuffer(rawPacket) ? rawPacket.toString("latin1", 0, lineMax) : "";
   const isRequest = /^[A-Z][A-Z-]* \S+ HTTP\/1\.[01]\r\n/.test(begun);
   if (code === "HPE_INVALID_METHOD" && isRequest) return ["501 Not Implemented", "method_not_allowed"];
-  return ["400 Bad Request", "invalid_body"];
+  return ["400 Bad Request", "invalid_body", "the request is not valid HTTP"];
 }
 
 const lineMax = 8_192;
@@ -96,9 +101,15 @@ const lineMax = 8_192;
 export function refuseExpectation(headers: Readonly<Record<string, string>>) {
   return (_request: IncomingMessage, response: ServerResponse): void => {
     const violations = [{ field: "Expect", problem: "must be 100-continue" }];
-    const body = JSON.stringify(errorAnswer(new ApiError("invalid_body", { violations })).body);
+    const answer = errorAnswer(new ApiError("invalid_body", { message: "invalid header", violations }));
+    const body = JSON.stringify(answer.body);
     const own = { "content-type": "application/json; charset=utf-8", "request-id": newId("request"), ...headers };
     // The announced body is not read.
-    response.writeHead(417, { ...own, "content-length": Buffer.byteLength(body), connection: "close" }).end(body);
+    response
+      .writeHead(417, {
+        ...{ ...own, ...answer.headers },
+        ...{ "content-length": Buffer.byteLength(body), connection: "close" },
+      })
+      .end(body);
   };
 }

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { suite } from "../../test/harness/suite.ts";
-import { ignoredFields, unknownProblem } from "./unknown-names.ts";
+import { ignoredFields, unknownProblem, unknownRoute } from "./unknown-names.ts";
 
 const test = suite("unknown names");
 
@@ -17,8 +17,31 @@ test("suggests the most similar known name, and none that is too different", () 
     ["", undefined],
     ["x".repeat(5_000), undefined],
   ] as const)
-    assert.equal(unknownProblem(name, known), `is not known here${meant ? `; did you mean ${meant}?` : ""}`, name);
-  assert.equal(unknownProblem("x", []), "is not known here");
+    assert.equal(unknownProblem(name, known), `is unknown${meant ? `; did you mean ${meant}?` : ""}`, name);
+  assert.equal(unknownProblem("x", []), "is unknown");
+});
+
+test("names the most similar route, and repeats no path that is not plain", () => {
+  const paths = [
+    "/v1/payments",
+    "/v1/payments/:id",
+    "/v1/payments/:id/refunds",
+    "/v1/merchants/me/webhooks/:id/health",
+  ];
+  const id = "pay_01jd3v9q6k8m2n4p6r8t0v2x4z";
+  for (const [path, expected] of [
+    ["/v1/paymets?q=secret", "no such route: GET /v1/paymets; did you mean /v1/payments? see /docs/api"],
+    ["/payments", "no such route: GET /payments; did you mean /v1/payments? see /docs/api"],
+    [
+      `/v1/payments/${id}/refund`,
+      `no such route: GET /v1/payments/${id}/refund; did you mean /v1/payments/{id}/refunds? see /docs/api`,
+    ],
+    ["/v1/customers", "no such route: GET /v1/customers; see /docs/api"],
+    ["/v1/%3Cscript%3E", "no such route; see /docs/api"],
+    ["/v1/<script>", "no such route; see /docs/api"],
+    [`/v1/${"x".repeat(200)}`, "no such route; see /docs/api"],
+  ] as const)
+    assert.equal(unknownRoute("GET", path, paths), expected);
 });
 
 test("lists ignored fields in a form and length that a header allows", () => {

@@ -72,9 +72,10 @@ function failure({ codes, isReplayable, messages = {} }: Group): JsonObject {
   });
   const waits = codes.some((code) => errorTable[code].retryAfterSeconds !== undefined);
   return {
-    description: codes.map((code) => `\`${code}\`: ${errorTable[code].docs}`).join("\n\n"),
+    description: codes.map((code) => `\`${code}\`: ${errorTable[code].cause} ${errorTable[code].fix}`).join("\n\n"),
     headers: {
       "Request-Id": { $ref: "#/components/headers/RequestId" },
+      Link: { $ref: "#/components/headers/HelpLink" },
       ...(isReplayable && { "Idempotent-Replayed": { $ref: "#/components/headers/IdempotentReplayed" } }),
       ...(waits && { "Retry-After": { $ref: "#/components/headers/RetryAfter" } }),
       ...(codes.includes("unauthorized") && { "WWW-Authenticate": { $ref: "#/components/headers/WwwAuthenticate" } }),

@@ -171,6 +171,11 @@ const describedHeaders: JsonObject = {
     required: true,
     schema: { type: "string", examples: ["req_01jd3v9q6k8m2n4p6r8t0v2x4z"] },
   },
+  HelpLink: {
+    description: "Address of the error code in the docs of this Tollbooth (RFC 8288): its cause and what to do.",
+    required: true,
+    schema: { type: "string", examples: ['</docs/api/errors#invalid_body>; rel="help"'] },
+  },
   IdempotentReplayed: {
     description: "`true` if this is the stored response of an earlier request with the same Idempotency-Key.",
     schema: { type: "string", enum: ["true"] },

@@ -26,6 +26,9 @@ const query = Type.Object({
 /** Paths that browsers may call from any origin. */
 export const buyerPaths = ["/v1/checkout/:id", "/v1/checkout/:id/confirm", "/v1/checkout/:id/email"] as const;
 
+/** One message for every cause, so a wrong secret and an unknown session look the same (docs/contract.md §2). */
+const messages = { not_found: "no checkout session with this id and secret" };
+
 const BuyerEmail = jsonComponent(
   "BuyerEmail",
   Type.Object({ customer_email: emailInput("The buyer's e-mail.") }, { additionalProperties: false }),
@@ -51,6 +54,7 @@ export function checkoutRoutes(
       query,
       response: ResolvedCheckout,
       errors: ["not_found", "payment_blocked", "connector_error"],
+      messages,
     },
     "resolve",
     async ({ sessionId, sessionSecret, request }) => {
@@ -80,6 +84,7 @@ export function checkoutRoutes(
       query,
       response: ConfirmedCheckout,
       errors: ["not_found", "session_expired", "connector_error", "payment_blocked"],
+      messages,
     },
     "confirm",
     async ({ sessionId, sessionSecret, request }) =>
@@ -105,6 +110,7 @@ function emailRoute(context: GatewayContext, checkout: Peers["checkout"]): void 
       body: BuyerEmail,
       response: EmailTaken,
       errors: ["not_found", "session_expired"],
+      messages,
     },
     "resolve",
     async ({ sessionId, sessionSecret, body }) =>

@@ -4,6 +4,7 @@ import { once } from "node:events";
 import { writeFileSync } from "node:fs";
 import { request } from "node:http";
 import { join } from "node:path";
+import { text } from "node:stream/consumers";
 import { newId } from "#platform/values/id.ts";
 import { makePurchase } from "../console/purchases.ts";
 import { eventually } from "../harness/eventually.ts";
@@ -38,8 +39,13 @@ test("docs/contract.md §7: without a key, and with anything but a valid one, ev
   for (const operation of guarded) {
     const answer = await api.refused(operation.id, 401, "unauthorized", { as: "" });
     assert.equal(answer.headers.get("www-authenticate"), "Bearer");
+    assert.match(answer.text("error.message"), /^no api key: send the header Authorization: Bearer/);
   }
-  for (const as of wrong) await api.refused("listPayments", 401, "unauthorized", { as });
+  const messages = new Set<string>();
+  for (const as of wrong.filter((each) => each !== "")) {
+    messages.add((await api.refused("listPayments", 401, "unauthorized", { as })).text("error.message"));
+  }
+  assert.deepEqual([...messages], ["this api key is unknown, expired or revoked"]);
 });
 
 test("docs/contract.md §2: a wrong token between our own processes is a fault of ours: 500, and never 401 for a good key", async () => {
@@ -56,13 +62,13 @@ test("docs/contract.md §2: a wrong token between our own processes is a fault o
 });
 
 test("RFC 6750: only the Bearer scheme is taken, in any case, and one Authorization header", async () => {
-  const status = async (...values: string[]) => {
+  const get = async (...values: string[]) => {
     const sent = request(`${running.gateway}/v1/merchants/me`, { headers: { Authorization: values } });
     sent.end();
     const [answer] = await once(sent, "response");
-    answer.resume();
-    return answer.statusCode;
+    return { status: answer.statusCode, body: await text(answer) };
   };
+  const status = async (...values: string[]) => (await get(...values)).status;
   const key = merchant.apiKey;
   assert.deepEqual([await status(`Bearer ${key}`), await status(`bearer  ${key}`)], [200, 200]);
   for (const value of [
@@ -73,7 +79,9 @@ test("RFC 6750: only the Bearer scheme is taken, in any case, and one Authorizat
     `Bearer "${key}"`,
     "Bearer",
   ]) {
-    assert.equal(await status(value), 401, value.slice(0, 10));
+    const { status, body } = await get(value);
+    assert.equal(status, 401, value.slice(0, 10));
+    assert.ok(value === `Bearer "${key}"` || body.includes("must be sent once, as Bearer and the api key"), body);
   }
   assert.equal(await status(`Bearer ${key}`, `Bearer ${key}`), 401);
 });
@@ -89,7 +97,7 @@ test("docs/contract.md §7: a key without the operation's scope is forbidden bef
   for (const { id, scope = "", hasBody } of guarded) {
     const as = narrow.get(scope) ?? assert.fail(`unknown scope ${scope}`);
     const answer = await api.refused(id, 403, "forbidden", { as, ...(hasBody && { body: "{" }) });
-    assert.equal(answer.text("error.message"), "api key lacks the required scope");
+    assert.equal(answer.text("error.message"), `this api key lacks the scope ${scope}`);
   }
 });
 

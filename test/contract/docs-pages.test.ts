@@ -8,7 +8,7 @@ import { membersOf } from "#platform/values/unchecked.ts";
 import { chapters } from "../../deploy/generate/docs/contents.ts";
 import { answerExample } from "../../deploy/generate/docs/reference/answer-example.ts";
 import { operationsOf } from "../../deploy/generate/docs/reference/api-operation.ts";
-import { errorTable } from "../../gateway/failures.ts";
+import { ApiError, type ErrorCode, errorAnswer, errorTable } from "../../gateway/failures.ts";
 import { describedEvents } from "../../gateway/openapi/text.ts";
 import { type Answer, apiClient } from "../harness/api.ts";
 import { contractSuite } from "./caller.ts";
@@ -87,8 +87,12 @@ test("every operation has its call in three languages, an answer and an error; e
     assert.match(section, /class="title">Error [45]\d\d</, id);
     if (scope !== undefined) assert.ok(section.includes(`<code>${scope}</code>`), id);
   }
-  const errors = idsOf(pages.get("/docs/api/errors") ?? assert.fail());
-  for (const code of Object.keys(errorTable)) assert.ok(errors.includes(code), code);
+  for (const code of Object.keys(errorTable) as ErrorCode[]) {
+    const { link = "" } = errorAnswer(new ApiError(code)).headers;
+    const [, page = "", anchor = ""] = /^<(.+)#(.+)>; rel="help"$/.exec(link) ?? [];
+    assert.equal(anchor, code);
+    assert.ok(idsOf(pages.get(page) ?? assert.fail(page)).includes(anchor), `the help link of ${code}`);
+  }
   const events = idsOf(pages.get("/docs/api/events") ?? assert.fail());
   for (const { code } of describedEvents) assert.ok(events.includes(code), code);
 });

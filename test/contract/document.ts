@@ -90,12 +90,26 @@ export async function apiDocument(baseUrl: string): Promise<ApiDocument> {
   };
 }
 
-/** The code must be one of the operation's, with the message that the document shows for it. */
+/** Messages that depend on the request. */
+const requestMessages: Readonly<Record<string, RegExp>> = {
+  invalid_body: /^invalid /,
+  unauthorized: /api key/,
+  forbidden: /api key|^merchant is not active$/,
+  not_found: /^(?:no |not found$)/,
+};
+
+/**
+ * The code must be one of the operation's, with the message that the document shows for it, and a link to its section
+ * of /docs.
+ */
 function checkCode(root: JsonObject, operation: DocumentOperation, response: JsonObject, answer: Answer): void {
   const code = answer.text("error.code");
   assert.ok(operation.codes.includes(code), `${operation.id} does not list ${code}`);
+  assert.equal(answer.headers.get("link"), `</docs/api/errors#${code}>; rel="help"`);
   const example = objectOf(valueAt(response, "content", "application/json", "examples", code, "value"));
-  if (code !== "forbidden") assert.equal(answer.text("error.message"), valueAt(example, "error", "message"));
+  const ofRequest = requestMessages[code];
+  if (ofRequest) assert.match(answer.text("error.message"), ofRequest);
+  else assert.equal(answer.text("error.message"), valueAt(example, "error", "message"));
   if (code !== "invalid_body") assert.equal(answer.at("error.details"), undefined);
   assert.ok(valueAt(root, "components", "schemas", "ApiError"));
 }

@@ -2,8 +2,10 @@
 // envelope.
 import assert from "node:assert/strict";
 import { connect } from "node:net";
+import { newId } from "#platform/values/id.ts";
 import { makePurchase } from "../console/purchases.ts";
 import { Answer } from "../harness/api.ts";
+import { freshMerchant } from "../harness/merchant.ts";
 import { contractSuite } from "./caller.ts";
 import { ownGateway } from "./own-gateway.ts";
 
@@ -22,12 +24,15 @@ function addressOf(path: string): string {
   return `${path.replace(/\{\w+\}/g, `cs_${suffix}`)}?secret=cs_secret_${suffix}_${"a".repeat(43)}`;
 }
 
+const valid = JSON.stringify({ amount: 1050, currency: "EUR" });
+
 function isEnvelope(answer: Answer, status: number, code: string): void {
   assert.equal(answer.status, status, String(answer));
   assert.equal(answer.text("error.code"), code);
   assert.deepEqual(Object.keys(answer.body), ["error"]);
   assert.equal(answer.headers.get("content-type"), "application/json; charset=utf-8");
   assert.match(answer.headers.get("request-id") ?? "", /^req_[0-9a-z]{26}$/);
+  assert.equal(answer.headers.get("link"), `</docs/api/errors#${code}>; rel="help"`);
 }
 
 // Proves errors: envelope, not_found
@@ -43,6 +48,43 @@ test("docs/contract.md §2: an unknown route is not_found in the envelope, with 
   ]) {
     isEnvelope(await send("GET", path), 404, "not_found");
     isEnvelope(await send("POST", path, { body: "{" }), 404, "not_found");
+  }
+});
+
+test("docs/contract.md §2: an error names the object, route or part of the request that is wrong, and another merchant's object as an unknown one", async () => {
+  const other = (await makePurchase(running, await freshMerchant(running))).payment;
+  const [none, endpoint, delivery] = [newId("payment"), newId("endpoint"), newId("delivery")];
+  const nothing = (noun: string, id: string) => `no ${noun} ${id} in the sandbox for this api key`;
+  const malformed = "no such payment: its id must look like pay_01jd3v9q6k8m2n4p6r8t0v2x4z";
+  const sessions = "/v1/checkout-sessions";
+  for (const [method, path, message, init] of [
+    ["GET", `/v1/payments/${none}`, nothing("payment", none)],
+    ["GET", `/v1/payments/${other}`, nothing("payment", other)],
+    ["POST", `/v1/payments/${other}/refunds`, nothing("payment", other), { body: "{}" }],
+    ["GET", `/v1/refunds?payment_id=${other}`, nothing("payment", other)],
+    ["GET", "/v1/payments/pay_x", malformed],
+    ["GET", "/v1/payments/%3Cscript%3E", malformed],
+    [
+      "GET",
+      `/v1/merchants/me/webhooks/${endpoint}/deliveries/${delivery}`,
+      nothing("delivery", `${delivery} of webhook endpoint ${endpoint}`),
+    ],
+    ["GET", "/v1/paymets", "no such route: GET /v1/paymets; did you mean /v1/payments? see /docs/api"],
+    ["GET", "/v1/%22onload", "no such route; see /docs/api"],
+    ["GET", "/v1/payments?stauts=paid", "invalid query"],
+    ["GET", "/v1/payments?min_amount=5&max_amount=4", "invalid query"],
+    ["POST", sessions, "invalid request body", { body: '{"amount":"1"}' }],
+    ["POST", `${sessions}?x=1`, "invalid query and request body", { body: "{}" }],
+    ["POST", sessions, "invalid header", { body: valid, headers: { "idempotency-key": "x".repeat(256) } }],
+  ] as const) {
+    const headers = {
+      ...(init && { "content-type": "application/json" }),
+      ...(init && "headers" in init && init.headers),
+    };
+    const answer = await send(method, path, { ...(init && { body: init.body }), headers });
+    const isMissing = /^no /.test(message);
+    isEnvelope(answer, isMissing ? 404 : 400, isMissing ? "not_found" : "invalid_body");
+    assert.equal(answer.text("error.message"), message);
   }
 });
 
@@ -75,7 +117,10 @@ test("docs/contract.md §2: methods that the API has nowhere are 405 on a known 
 
 test("docs/contract.md §2: an unknown expectation is 417 in the envelope", async () => {
   const answer = await raw("POST /v1/payments HTTP/1.1\r\nHost: a\r\nContent-Length: 2\r\nExpect: a-miracle\r\n\r\n");
-  assert.match(answer, /^HTTP\/1\.1 417 .*\r\nrequest-id: req_.*"code":"invalid_body".*"field":"Expect"/is);
+  assert.match(
+    answer,
+    /^HTTP\/1\.1 417 .*\r\nrequest-id: req_.*link: <\/docs\/api\/errors#invalid_body>.*"invalid header".*"field":"Expect"/is,
+  );
 });
 
 test("OPTIONS answers 204 with Allow; CORS is for the two browser operations alone", async () => {
@@ -243,8 +288,8 @@ test("bytes that are no HTTP request are refused in the envelope too", async () 
   for (const [bytes, status] of cases) {
     const answer = await raw(bytes);
     assert.match(answer, status);
-    assert.match(answer, /\{"error":\{"code":"invalid_body","message":"invalid request body"\}\}$/);
-    assert.match(answer, /Request-Id: req_/);
+    assert.match(answer, /\{"error":\{"code":"invalid_body","message":"the request[^"]+"\}\}$/);
+    assert.match(answer, /Request-Id: req_\w+\r\nLink: <\/docs\/api\/errors#invalid_body>; rel="help"\r\n/);
   }
 });
 

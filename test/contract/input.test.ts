@@ -54,8 +54,8 @@ test("docs/contract.md §2: every wrong field is named at once, with the form th
 test("docs/contract.md §2: one answer lists the problems of the query and of the body", async () => {
   const path = "/v1/checkout-sessions?colour=green&tone=%00";
   const unknown = [
-    ["colour", "is not known here"],
-    ["tone", "is not known here"],
+    ["colour", "is unknown"],
+    ["tone", "is unknown"],
   ];
   const bodies: [body: unknown, wrong: readonly (readonly string[])[]][] = [
     [{ amount: 0, currency: "EUR" }, [["amount", "must be at least 1"]]],

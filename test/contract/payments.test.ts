@@ -239,7 +239,7 @@ test("docs/contract.md §2: bad query parameters are invalid_body, named", async
     new Set(meant.list("error.details").map((detail) => JSON.stringify(detail))),
     new Set([
       JSON.stringify({ field: "limit", problem: "must be at least 1" }),
-      JSON.stringify({ field: "stauts", problem: "is not known here; did you mean status?" }),
+      JSON.stringify({ field: "stauts", problem: "is unknown; did you mean status?" }),
     ]),
   );
   for (const name of ["expand", "__proto__"])

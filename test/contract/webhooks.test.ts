@@ -139,6 +139,14 @@ test("docs/contract.md §9: an endpoint's URL, event types and description are c
     const answer = await api.refused("updateWebhookEndpoint", 400, "invalid_body", { ...pathOf(endpoint), body });
     assert.equal(answer.at("error.details.0.field"), field);
   }
+  for (const [code, meant] of [
+    ["payment.success", "did you mean payment.succeeded? "],
+    ["<b>", ""],
+  ]) {
+    const sent = { ...pathOf(endpoint), body: { event_types: [code] } };
+    const answer = await api.refused("updateWebhookEndpoint", 400, "invalid_body", sent);
+    assert.equal(answer.at("error.details.0.problem"), `is not an event type; ${meant}see /docs/api/events`);
+  }
   assert.deepEqual((await api.call("getWebhookEndpoint", 200, pathOf(endpoint))).body, wanted);
 });
 

@@ -14,7 +14,7 @@ import { newId } from "#platform/values/id.ts";
 import { type CreateEndpointResponse, CreateEndpointResponseSchema } from "#proto/webhook/v1/webhook_pb.ts";
 import { toEndpoint } from "../messages.ts";
 import type { WebhookMetrics } from "../metrics.ts";
-import { isEventType } from "../rules/event-types.ts";
+import { eventTypeProblem } from "../rules/event-types.ts";
 import { notPublic, parseTarget, type Target } from "../rules/target.ts";
 import { secretContext } from "../sender/endpoint-cache.ts";
 import { ResolveError, type Resolver } from "../sender/resolver.ts";
@@ -89,8 +89,10 @@ export function newSigningSecret(): string {
 
 /** Removes duplicate codes. @throws INVALID_BODY */
 export function checkEventTypes(codes: readonly string[]): string[] {
-  const unknown = codes.findIndex((code) => !isEventType(code));
-  if (unknown >= 0) throw invalidField(entryName("event_types", unknown), "must be a code of the event catalogue");
+  for (const [at, code] of codes.entries()) {
+    const problem = eventTypeProblem(code);
+    if (problem !== undefined) throw invalidField(entryName("event_types", at), problem);
+  }
   return [...new Set(codes)];
 }
 

@@ -1,4 +1,5 @@
 // The catalogue of event types (docs/contract.md §9): all codes that merchants can subscribe to.
+import { closest, distance } from "fastest-levenshtein";
 
 export interface EventType {
   readonly code: string;
@@ -44,8 +45,12 @@ const byAnnouncement = new Map(
   eventTypes.flatMap((one) => (one.announcedAs === undefined ? [] : [[one.announcedAs, one] as const])),
 );
 
-export function isEventType(code: string): boolean {
-  return codes.has(code);
+/** Undefined: the code is known. An unknown one gets the most similar code if half of that fits. */
+export function eventTypeProblem(code: string): string | undefined {
+  if (codes.has(code)) return undefined;
+  const nearest = closest(code, [...codes]);
+  const isMeant = distance(code, nearest) <= nearest.length / 2;
+  return `is not an event type; ${isMeant ? `did you mean ${nearest}? ` : ""}see /docs/api/events`;
 }
 
 /** The codes that a merchant's list of events may contain. */

@@ -129,7 +129,9 @@ function typicalRefusal({ id, refusals }: ApiOperation): Refusal {
 }
 
 function errorOf({ code, message }: Refusal, operation: ApiOperation, document: Members): object {
-  return code === "invalid_body" ? { code, message, details: [wrongField(operation, document)] } : { code, message };
+  if (code !== "invalid_body") return { code, message };
+  const ofBody = operation.body === undefined ? "invalid query" : message;
+  return { code, message: ofBody, details: [wrongField(operation, document)] };
 }
 
 /** The gateway's text for an invalid field of this operation. */
@@ -143,7 +145,7 @@ function wrongField({ body, query }: ApiOperation, document: Members): { field: 
   for (const { name, schema } of query) {
     if (typeof schema.maximum === "number") return { field: name, problem: `must be at most ${schema.maximum}` };
   }
-  return { field: query[0]?.name ?? fields[0]?.[0] ?? "expand", problem: "is not known here" };
+  return { field: query[0]?.name ?? fields[0]?.[0] ?? "expand", problem: "is unknown" };
 }
 
 /** Data for "Try it"; contains no secret. */
