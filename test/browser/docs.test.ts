@@ -98,7 +98,7 @@ inBrowser(
     await open(page, "/docs");
     assert.ok(!requested.some((path) => path.startsWith("/docs/search")));
     for (const [words, heading, address] of [
-      ["refund a payment", "Refund a payment", "/docs/api/refunds#createRefund"],
+      ["how do I refund a payment", "Refund a payment", "/docs/refunds#refund-a-payment"],
       ["idempotency_key_reuse", "idempotency_key_reuse", "/docs/api/errors#idempotency_key_reuse"],
       ["verify in your code", "Verify a webhook in your code", "/docs/webhooks#verify-a-webhook-in-your-code"],
     ] as const) {
@@ -106,6 +106,7 @@ inBrowser(
       const search = page.getByRole("dialog", { name: "Search the docs" });
       await search.getByRole("searchbox").fill(words);
       await search.getByRole("link", { name: heading }).first().waitFor();
+      await search.locator("li:first-child mark").first().waitFor();
       await page.keyboard.press("ArrowDown");
       await page.keyboard.press("Enter");
       await page.waitForURL(`**${address}`);
@@ -136,7 +137,7 @@ inBrowser(
     const heading = page.getByRole("heading", { name: "When it is sent again" });
     await heading.getByRole("link").click();
     const address = page.url();
-    assert.equal(new URL(address).hash, "#when-it-is-sent-again");
+    assert.equal(new URL(address).hash, "#retries");
     await page.goto("about:blank");
     await page.goto(address);
     const box = await heading.boundingBox();

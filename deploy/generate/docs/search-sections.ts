@@ -5,8 +5,8 @@ import type { SitePage } from "./page-frame.ts";
 /** Address with anchor, page, heading, text. */
 export type SearchSection = readonly [address: string, page: string, heading: string, text: string];
 
-// Enough to find a section; the whole text would triple the file.
-const wordsMax = 70;
+// Enough to find a section; the whole text would double the file.
+const wordsMax = 160;
 
 export function searchFile(pages: readonly SitePage[]): string {
   const lines = pages.flatMap(sectionsOf).map((section) => JSON.stringify(section));

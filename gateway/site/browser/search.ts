@@ -1,17 +1,7 @@
 // Searches the sections of all pages in an index that is built in the browser. No query is sent to a server.
-import MiniSearch from "minisearch";
-
-interface Section {
-  readonly id: string;
-  readonly page: string;
-  readonly heading: string;
-  readonly text: string;
-}
+import { createIndex, type FoundSection, findSections, type SearchIndex, snippetOf } from "./search-index.ts";
 
 const shownMax = 20;
-const snippetMax = 140;
-// Fuzzy matches of shorter words are too many.
-const fuzzyFrom = 5;
 
 const { dialog, input, count, list } = createDialog();
 const index = loadIndex();
@@ -50,38 +40,14 @@ function createDialog() {
   return { dialog, input, count, list };
 }
 
-async function loadIndex(): Promise<MiniSearch<Section>> {
-  const answer: unknown = await (await fetch("/docs/search.json")).json();
-  const sections = (Array.isArray(answer) ? answer : []).map((each): Section => {
-    const [id, page, heading, text] = (Array.isArray(each) ? each : []).map(String);
-    return { id: id ?? "", page: page ?? "", heading: heading || page || "", text: text ?? "" };
-  });
-  const index = new MiniSearch<Section>({
-    fields: ["heading", "page", "text"],
-    storeFields: ["page", "heading", "text"],
-    searchOptions: {
-      boost: { heading: 4, page: 2 },
-      combineWith: "AND",
-      prefix: true,
-      fuzzy: (term) => (term.length >= fuzzyFrom ? 0.2 : false),
-      boostDocument: (id) => weightOf(String(id)),
-    },
-  });
-  index.addAll(sections);
-  return index;
-}
-
-/** Ranks pages before their sections, operations before objects, and instructions before the changelog. */
-function weightOf(address: string): number {
-  if (/^\/docs\/(changelog|states)\b/.test(address)) return 0.4;
-  if (!address.includes("#")) return 1.5;
-  return /#[A-Z]/.test(address) ? 0.7 : 1;
+async function loadIndex(): Promise<SearchIndex> {
+  return createIndex(await (await fetch("/docs/search.json")).json());
 }
 
 async function show(): Promise<void> {
   const query = input.value.trim();
   const found = await index.then(
-    (ready) => ready.search(query),
+    (ready) => findSections(ready, query),
     () => undefined,
   );
   if (input.value.trim() !== query) return; // the query has changed
@@ -91,26 +57,21 @@ async function show(): Promise<void> {
   else count.textContent = found.length === 0 ? "No results." : `${found.length} results.`;
 }
 
-function lineOf({
-  id,
-  page,
-  heading,
-  text,
-}: {
-  id: unknown;
-  page?: string;
-  heading?: string;
-  text?: string;
-}): HTMLElement {
+function lineOf(found: FoundSection): HTMLElement {
+  const { id, page, heading } = found;
   const line = document.createElement("li");
   const link = document.createElement("a");
-  link.href = String(id);
+  link.href = id;
   const title = document.createElement("b");
-  title.textContent = heading ?? "";
+  title.textContent = heading;
   const pageLabel = document.createElement("span");
-  pageLabel.textContent = heading === page ? "" : (page ?? "");
+  pageLabel.textContent = heading === page ? "" : page;
   const snippet = document.createElement("small");
-  snippet.textContent = (text ?? "").slice(0, snippetMax);
+  for (const { text, isHit } of snippetOf(found)) {
+    const part = isHit ? document.createElement("mark") : document.createTextNode("");
+    part.textContent = text;
+    snippet.append(part);
+  }
   link.append(title, pageLabel, snippet);
   line.append(link);
   return line;
