@@ -88,10 +88,11 @@ test("lists the chosen rows that a run of this kind did not draw", () => {
 
 /** The table as docs/faults.md shows it. */
 function renderFaultTable(): string {
-  const drawn: Record<DrawnBy, string> = { walk: "walk", chaos: "chaos", both: "walk, chaos", drill: "" };
-  const lines = rows.map((one) => {
+  const drawn: Record<DrawnBy, string> = { walk: "walk", chaos: "chaos", both: "", drill: "" };
+  const lines = rows.map((one, at) => {
     const by = one.drawnBy === "drill" ? (one.because ?? "") : drawn[one.drawnBy];
-    return `| ${one.who} | **${one.name}** | ${one.what} | ${by} | ${one.promise} |`;
+    const who = one.who === rows[at - 1]?.who ? "" : one.who;
+    return `| ${who} | **${one.name}** | ${one.what} | ${by} | ${one.promise} |`;
   });
   return ["| who | fault | what happens | drawn by | what then holds |", "|---|---|---|---|---|", ...lines].join("\n");
 }

@@ -26,11 +26,12 @@ export interface FaultRow {
   readonly because?: string;
 }
 
-const once = "Done once: a retry reuses the key; a new key needs proof that nothing was done.";
-const noted = "No conclusion is drawn: the payment or refund stays pending and is checked again.";
-const announcedOnce = "The books agree at the end; each event is published once.";
-const resumed = "Queries and calls end by their deadlines; unanswered requests are repeated and take effect once.";
-const kept = "Operations under way finish; only later ones follow the new rule.";
+// docs/faults.md explains these above its table.
+const once = "Done once.";
+const noted = "Checked again.";
+const announcedOnce = "Books agree.";
+const resumed = "Repeated once.";
+const kept = "Later ones only.";
 const otherClock = "No stored or compared time comes from that clock.";
 
 export const faultTable = [

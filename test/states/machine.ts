@@ -14,23 +14,50 @@ export interface Machine {
   readonly name: string;
   /** The text above the table. */
   readonly about: string;
-  /** In the order in which the picture has them. */
-  readonly states: readonly string[];
+  /** In the order in which the picture has them, each with its meaning for a merchant; empty: in `about`. */
+  readonly states: Readonly<Record<string, string>>;
   readonly moves: readonly Move[];
 }
 
 /** The machine's part of the page. */
 export function sectionOf({ name, about, moves, states }: Machine): string {
-  const order = (state: string) => states.indexOf(state);
+  const order = (state: string) => Object.keys(states).indexOf(state);
   const sorted = [...moves].sort((a, b) => order(a.from) - order(b.from) || order(a.to) - order(b.to));
   const byMove = Map.groupBy(sorted, ({ from, to }) => `${from} ${to}`);
   const rows = [...byMove.values()].map((same) => {
     const [{ from = "", to = "" } = {}] = same;
     const events = [...new Set(same.flatMap((move) => move.events))].map((type) => `\`${type}\``);
-    return `| ${from} | ${same.map(({ on }) => on).join("; ")} | ${to} | ${events.join(", ")} |`;
+    return { from, to, when: same.map(({ on }) => on).join("; "), events: events.join(", ") };
   });
+  const lines = merged(merged(rows, "to"), "from").map(
+    ({ from, to, when, events }) => `| ${from} | ${when} | ${to} | ${events} |`,
+  );
+  const meanings = Object.entries(states).filter(([, means]) => means !== "");
+  const statuses = [
+    "| Status | Means |",
+    "|---|---|",
+    ...meanings.map(([state, means]) => `| \`${state}\` | ${means} |`),
+  ];
   const head = "| From | When | To | Merchant events |\n|---|---|---|---|";
-  return `## ${name}\n\n${about}\n\n![${name}](states/${name}.svg)\n\n${head}\n${rows.join("\n")}\n`;
+  const parts = [about, ...(meanings.length > 0 ? [statuses.join("\n")] : []), `![${name}](states/${name}.svg)`];
+  const title = `${name[0]?.toUpperCase()}${name.slice(1)} status`;
+  return `## ${title}\n\n${parts.join("\n\n")}\n\n${head}\n${lines.join("\n")}\n`;
+}
+
+interface Row {
+  readonly from: string;
+  readonly to: string;
+  readonly when: string;
+  readonly events: string;
+}
+
+/** Rows that differ in one column only, as one row. */
+function merged(rows: readonly Row[], column: "from" | "to"): Row[] {
+  const byRest = Map.groupBy(rows, (row) => JSON.stringify({ ...row, [column]: "" }));
+  return [...byRest.values()].flatMap((same) => {
+    const [first] = same;
+    return first ? [{ ...first, [column]: same.map((row) => row[column]).join(", ") }] : [];
+  });
 }
 
 const width = 640;
@@ -40,9 +67,10 @@ const letterWidth = 7.4;
 
 /** The machine's picture: its states on an ellipse, an arrow for each pair that a move joins. */
 export function pictureOf({ name, states, moves }: Machine): string {
+  const names = Object.keys(states);
   const centers = new Map(
-    states.map((state, i) => {
-      const angle = (2 * Math.PI * i) / states.length - Math.PI / 2;
+    names.map((state, i) => {
+      const angle = (2 * Math.PI * i) / names.length - Math.PI / 2;
       return [state, { x: width / 2 + 235 * Math.cos(angle), y: height / 2 + 155 * Math.sin(angle) }] as const;
     }),
   );

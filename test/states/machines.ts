@@ -17,7 +17,13 @@ import { deliveredType } from "../../services/webhook/rules/event-types.ts";
 import type { Machine, Move } from "./machine.ts";
 import { paymentMoves } from "./payment-moves.ts";
 
-const sessionStates = ["open", "processing", "completed", "canceled", "expired"] as const;
+const sessionStates = {
+  open: "The buyer can pay. A declined attempt leaves it open.",
+  processing: "An attempt is under way at the bank: wait for the webhook, and never ask the buyer to pay again.",
+  completed: "It is paid, or authorized where you capture.",
+  canceled: "It ended after ten declined attempts or by risk screening; nothing was charged.",
+  expired: "Its time is over, or you ended it; nothing was charged.",
+} as const satisfies Record<SessionStatus, string>;
 const outcomes: Readonly<Record<PaymentOutcome, string>> = {
   open: "an attempt was declined, or none is under way",
   processing: "the processor works on an attempt",
@@ -35,7 +41,7 @@ function sessionMoves(): Move[] {
     if (decision.kind !== "changed" || decision.state.status === status) return [];
     return [{ to: decision.state.status, events: publicCodes(decision.event ? [decision.event] : []) }];
   };
-  return sessionStates.flatMap((from) =>
+  return namesOf(sessionStates).flatMap((from) =>
     (["open", "processing", "paid", "canceled"] as const).flatMap((outcome) => {
       if (outcome !== "canceled")
         return moved(from, outcome, "canceled").map((move) => ({ from, on: outcomes[outcome], ...move }));
@@ -50,12 +56,19 @@ function sessionMoves(): Move[] {
   );
 }
 
+const namesOf = <S extends string>(states: Readonly<Record<S, string>>) => Object.keys(states) as S[];
+
 /** Public event types of a service's announcements. */
 function publicCodes(announced: readonly string[]): string[] {
   return announced.flatMap((type) => deliveredType(type)?.code ?? []);
 }
 
-const refundStates: readonly RefundStatus[] = ["pending", "succeeded", "failed", "canceled"];
+const refundStates: Readonly<Record<RefundStatus, string>> = {
+  pending: "Sent, and not yet confirmed by the processor: nothing to do.",
+  succeeded: "The processor has paid it out; the buyer's bank may need days to show it.",
+  failed: "It was not made, or its money came back: the amount can be refunded again.",
+  canceled: "The processor did not carry it out: the amount can be refunded again.",
+};
 const refundWords: Readonly<Record<RefundStatus, string>> = {
   pending: "",
   succeeded: "the processor has paid it out",
@@ -64,27 +77,27 @@ const refundWords: Readonly<Record<RefundStatus, string>> = {
 };
 
 function refundMoves(): Move[] {
-  return refundStates.flatMap((from) =>
-    refundStates.flatMap((to) => {
+  return namesOf(refundStates).flatMap((from) =>
+    namesOf(refundStates).flatMap((to) => {
       const change = moveRefund({ id: "re_1", status: from, amount: 1n }, to);
       return change.kind === "moved" ? [{ from, on: refundWords[to], to, events: [] }] : [];
     }),
   );
 }
 
-const disputeStates: readonly DisputeStatus[] = [
-  "warning_needs_response",
-  "warning_under_review",
-  "warning_closed",
-  "needs_response",
-  "under_review",
-  "won",
-  "lost",
-];
+const disputeStates: Readonly<Record<DisputeStatus, string>> = {
+  warning_needs_response: "An inquiry of the bank: answer it, or refund the payment.",
+  warning_under_review: "Your answer to the inquiry is with the bank.",
+  warning_closed: "The inquiry has ended without a dispute.",
+  needs_response: "Send evidence until `evidence_due_at`, or accept it.",
+  under_review: "Your evidence is with the bank, which decides.",
+  won: "The money stays with you.",
+  lost: "The money went to the buyer.",
+};
 
 function disputeMoves(): Move[] {
-  return disputeStates.flatMap((from) =>
-    disputeStates.flatMap((to) => {
+  return namesOf(disputeStates).flatMap((from) =>
+    namesOf(disputeStates).flatMap((to) => {
       const change = moveDispute({ id: "dp_1", amount: 1n }, from, to);
       if (change.kind === "ignored") return [];
       const events = publicCodes(change.announce);
@@ -113,7 +126,12 @@ function deliveryMoves(): Move[] {
   return [...judged, ...again];
 }
 
-const applicationStates: readonly ApplicationStatus[] = ["draft", "submitted", "approved", "rejected"];
+const applicationStates: Readonly<Record<ApplicationStatus, string>> = {
+  draft: "",
+  submitted: "",
+  approved: "",
+  rejected: "",
+};
 const commands: Readonly<Record<ApplicationCommand, string>> = {
   submit: "it is submitted with every field",
   approve: "an operator approves; the merchant is made",
@@ -121,7 +139,7 @@ const commands: Readonly<Record<ApplicationCommand, string>> = {
 };
 
 function applicationMoves(): Move[] {
-  return applicationStates.flatMap((from) =>
+  return namesOf(applicationStates).flatMap((from) =>
     (["submit", "approve", "reject"] as const).flatMap((command) => {
       const decision = decideApplication(from, command);
       return decision.kind === "moved" ? [{ from, on: commands[command], to: decision.to, events: [] }] : [];
@@ -141,17 +159,17 @@ export const machines: readonly Machine[] = [
     name: "payment",
     about:
       "The status is derived from what is known: attempts, amounts, disputes ([the contract](contract.md), §5). It starts as `pending`.",
-    states: [
-      "pending",
-      "requires_action",
-      "processing",
-      "succeeded",
-      "partially_refunded",
-      "refunded",
-      "disputed",
-      "failed",
-      "canceled",
-    ],
+    states: {
+      pending: "Begun, without a result: do not ship.",
+      requires_action: "The buyer's bank asks for 3-D Secure: do not ship.",
+      processing: "The bank is working on it: do not ship, and never ask to pay again. A webhook brings the result.",
+      succeeded: "Paid: ship. With a `captured_amount` of 0 it is authorized: capture it.",
+      partially_refunded: "Paid, and refunded in part.",
+      refunded: "Refunded in full.",
+      disputed: "A dispute is open or lost.",
+      failed: "The last attempt was declined, or a debit was returned: `failure` has the reason.",
+      canceled: "It ended unpaid, or its authorization was released.",
+    },
     moves: paymentMoves(),
   },
   { name: "refund", about: "A refund that fails gives its amount back.", states: refundStates, moves: refundMoves() },
@@ -164,7 +182,11 @@ export const machines: readonly Machine[] = [
   {
     name: "delivery",
     about: "A webhook on its way to one endpoint ([the contract](contract.md), §9).",
-    states: ["pending", "delivered", "failed"],
+    states: {
+      pending: "It waits for its first or next attempt.",
+      delivered: "Your endpoint answered 2xx.",
+      failed: "No attempt succeeded within three days: retry it yourself.",
+    },
     moves: deliveryMoves(),
   },
   {

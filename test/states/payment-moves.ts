@@ -32,8 +32,8 @@ function reportsOf(books: Books): readonly (readonly [string, SettlementUpdate])
     ["an attempt is declined", intent({ ...declined, attempt })],
     ["an attempt is paid", intent(paid(amount))],
     ["an attempt is authorized", intent(paid(0n))],
-    ["the intent is canceled at the processor", intent({ kind: "intent_canceled", at: noon })],
-    ["it is proved that the processor has no such intent", { kind: "never_made", at: noon }],
+    ["the intent is canceled", intent({ kind: "intent_canceled", at: noon })],
+    ["it never existed at the processor", { kind: "never_made", at: noon }],
   ];
   if (state.outcome === "succeeded") {
     const paying = { ...attempt, ref: state.lastAttemptRef };

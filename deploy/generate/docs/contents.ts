@@ -37,8 +37,11 @@ export const chapters: readonly Chapter[] = [
       guide(
         "docs/webhooks.md",
         "Webhooks",
-        "Verification in five languages, retries, and delivery to your own machine.",
+        "Verification in five languages, duplicates, retries, and delivery to your own machine.",
       ),
+      guide("docs/idempotency.md", "Idempotency", "Keys that make a request safe to repeat: how to choose them."),
+      guide("docs/refunds.md", "Refunds", "How to refund, what happens then, and why a refund is refused."),
+      guide("docs/go-live.md", "Go live", "A checklist from the sandbox to real money; what Tollbooth does not have."),
       guide(
         "docs/console.md",
         "The console",
@@ -66,7 +69,7 @@ export const chapters: readonly Chapter[] = [
       guide(
         "docs/states.md",
         "States",
-        "Payments, refunds, sessions, disputes, deliveries: every state and transition.",
+        "Payments, refunds, sessions, disputes, deliveries: what each status means and what changes it.",
       ),
       guide("docs/rate-limits.md", "Rate limits", "Limits per key, session and address, and how to handle 429."),
       guide("docs/versions.md", "Versions", "Changes that an integration must expect, and guarantees that stay."),

@@ -15,6 +15,7 @@ const samples = join(import.meta.dirname, "../../../gateway/docs/samples");
 /** Whole programs, which tests run. */
 const sampleFiles: readonly (readonly [file: string, language: string, does: string])[] = [
   ["receive-webhooks.mjs", "js", "Receive webhooks, each verified"],
+  ["register-webhook.mjs", "js", "Register a webhook endpoint, or find it again"],
   ["verify-webhook.mjs", "js", "Verify a webhook (Node)"],
   ["verify_webhook.py", "python", "Verify a webhook (Python)"],
   ["verify_webhook.php", "php", "Verify a webhook (PHP)"],
