@@ -1,8 +1,10 @@
 // Pays a session with the request of the simulator's card form.  node pay-as-buyer.mjs session.json 4242424242424242
 import { readFileSync } from "node:fs";
 
-const [file = "session.json", number = "4242424242424242"] = process.argv.slice(2);
-const { render } = JSON.parse(readFileSync(file, "utf8"));
+const [file, number = "4242424242424242"] = process.argv.slice(2);
+if (!file) fail("usage: node pay-as-buyer.mjs <file with the response of POST /v1/checkout-sessions> [card number]");
+const { render } = readSession();
+if (!render?.frame_url) fail(`${file} is not an open session of the simulator`);
 const form = new URL(render.frame_url);
 const answer = await fetch(`${form.origin}${form.pathname}/pay`, {
   method: "POST",
@@ -16,3 +18,16 @@ const answer = await fetch(`${form.origin}${form.pathname}/pay`, {
   }),
 });
 console.log(await answer.text());
+
+function readSession() {
+  try {
+    return JSON.parse(readFileSync(file, "utf8"));
+  } catch (error) {
+    return fail(`${file}: ${error.message}`);
+  }
+}
+
+function fail(problem) {
+  console.error(problem);
+  process.exit(2);
+}

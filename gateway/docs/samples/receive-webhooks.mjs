@@ -6,6 +6,10 @@ import { isGenuine } from "./verify-webhook.mjs";
 
 const port = Number(process.argv[2] ?? 4443);
 const secret = process.env.SIGNING_SECRET ?? "";
+if (!secret.startsWith("whsec_")) {
+  console.error("SIGNING_SECRET must be the endpoint's signing secret, whsec_…: see register-webhook.mjs");
+  process.exit(2);
+}
 const stateDir = process.env.STATE_DIR ?? ".local";
 const { tls } = JSON.parse(readFileSync(`${stateDir}/stack.json`, "utf8"));
 const fulfilled = new Set(); // in your shop a table with a unique payment_id, which survives a restart

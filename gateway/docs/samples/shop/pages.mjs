@@ -141,6 +141,10 @@ ${view(
 const failures = {
   not_found: ["Page not found", "The order’s link may be incomplete."],
   other_site: ["Request from another site", "Orders can be created and canceled in this shop only."],
+  closed: [
+    "The shop cannot take orders now",
+    "Its payments account is not active, or its API key may not take payments. Nothing was charged.",
+  ],
   trouble: ["Something went wrong", "The shop could not reach Tollbooth. Nothing was charged; go back and try again."],
 };
 

@@ -26,8 +26,16 @@ async function call(method, path, body, headers = {}) {
   });
   const text = await answer.text();
   const result = text === "" ? {} : JSON.parse(text);
-  if (!answer.ok) throw new Error(`${method} ${path}: ${answer.status} ${result.error?.code}`);
+  if (!answer.ok) throw new Refusal(method, path, answer.status, result.error);
   return result;
+}
+
+/** An error response of the API; its message explains it to the shop's staff, not to buyers. */
+class Refusal extends Error {
+  constructor(method, path, status, { code, message } = {}) {
+    super(`${method} ${path}: ${status} ${code}: ${message}`);
+    this.status = status;
+  }
 }
 
 const opening = new Map();
@@ -178,7 +186,9 @@ const website = createServer((request, response) => {
   serve(request, response).catch((error) => {
     console.error(error);
     if (response.headersSent) return response.destroy();
-    response.writeHead(502, headersOf()).end(failurePage("trouble"));
+    // 403: the merchant is suspended or closed, or the key lacks a scope.
+    const isRefused = error instanceof Refusal && error.status === 403;
+    response.writeHead(isRefused ? 503 : 502, headersOf()).end(failurePage(isRefused ? "closed" : "trouble"));
   });
 });
 const certificate = { cert: readFileSync(process.env.TLS_CERT), key: readFileSync(process.env.TLS_KEY) };
@@ -192,10 +202,21 @@ const webhooks = createTlsServer(certificate, (request, response) => {
   );
 });
 
-await new Promise((resolve) => webhooks.listen(Number(webhookPort), "127.0.0.1", resolve));
-await new Promise((resolve) => website.listen(Number(port), "127.0.0.1", resolve));
+await listen(webhooks, webhookPort);
+await listen(website, port);
 signingSecret().catch((error) => console.error(error));
 console.log(`the shop is open at ${shop}`);
 // Reports readiness to a supervisor and exits with it.
 process.send?.({ ready: true });
 process.on("disconnect", () => process.exit(0));
+
+function listen(server, onPort) {
+  return new Promise((resolve) => {
+    server.once("error", ({ code, message }) => {
+      const isTaken = code === "EADDRINUSE";
+      console.error(isTaken ? `port ${onPort} is in use: another shop is running, or another program` : message);
+      process.exit(1);
+    });
+    server.listen(Number(onPort), "127.0.0.1", resolve);
+  });
+}
