@@ -55,7 +55,7 @@ async function createKey({ peers, config }: ConsoleContext, visit: MerchantVisit
       ...{ merchantId, environment, ...key },
       ...(expiresAt && { expiresAt }),
     });
-    return newKeyPage(visit, secret, "createdTitle", "", config.API_ORIGIN);
+    return newKeyPage(visit, { secret, scopes: typed.scopes }, "createdTitle", "", config.API_ORIGIN);
   } catch (error) {
     const isFull = error instanceof Failure && error.reason === "TOO_MANY_KEYS";
     return formPage(visit, typed, isFull ? new Set(["tooMany"]) : refusedFields(error));
@@ -100,21 +100,39 @@ ${postForm(visit, { action: `${base}/keys`, fields, button: texts.add, layout: "
   };
 }
 
+interface NewKey {
+  readonly secret: string;
+  readonly scopes: readonly string[];
+}
+
 /** @param apiOrigin of the sample request; undefined shows none */
 export function newKeyPage(
   { language, base }: MerchantVisit,
-  secret: string,
+  { secret, scopes: own }: NewKey,
   titleName: "createdTitle" | "rolledTitle",
   note: string,
   apiOrigin: string | undefined,
 ): Page {
   const texts = textsOf(language).keys;
-  const sample = `curl ${apiOrigin ?? ""}/v1/merchants/me -H "Authorization: Bearer $TOLLBOOTH_API_KEY"`;
   return {
     title: texts[titleName],
     body: html`<h1>${texts[titleName]}</h1>${note === "" ? "" : html`<p>${note}</p>`}
 ${secretOnce(language, texts.secret, secret)}
-${apiOrigin === undefined ? "" : html`<h2>${texts.request}</h2>${codeBlock(language, sample)}`}
+${apiOrigin === undefined ? "" : html`<h2>${texts.request}</h2>${codeBlock(language, firstRequest(apiOrigin, own))}`}
 <p><a class="button" href="${base}/keys">${texts.toKeys}</a></p>`,
   };
+}
+
+/** A request that the key may make: a read where it has one, else a write that moves no money. */
+function firstRequest(apiOrigin: string, own: readonly string[]): string {
+  const json = `-H "Content-Type: application/json" -d`;
+  const requests: Readonly<Record<string, string>> = {
+    "merchant:read": "/v1/merchants/me",
+    "payments:read": "/v1/payments",
+    "payments:write": `/v1/checkout-sessions ${json} '{"amount":1050,"currency":"EUR"}'`,
+    "merchant:write": `/v1/merchants/me/profile -X PATCH ${json} '{}'`,
+  };
+  const [, request = ""] = Object.entries(requests).find(([scope]) => own.includes(scope)) ?? [];
+  const [path = "", ...rest] = request.split(" ");
+  return [`curl ${apiOrigin}${path} -H "Authorization: Bearer $TOLLBOOTH_API_KEY"`, ...rest].join(" ");
 }

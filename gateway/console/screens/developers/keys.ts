@@ -179,7 +179,8 @@ async function roll(context: ConsoleContext, visit: MerchantVisit, form: Form): 
   const note = until
     ? fillText(texts.rolledText, { until: momentText(language, timestampDate(until)) })
     : texts.rolledNow;
-  return newKeyPage(visit, rolled.secret, "rolledTitle", note, context.config.API_ORIGIN);
+  const key = { secret: rolled.secret, scopes: old.scopes };
+  return newKeyPage(visit, key, "rolledTitle", note, context.config.API_ORIGIN);
 }
 
 async function limit(context: ConsoleContext, visit: MerchantVisit, form: Form): Promise<Answer> {
