@@ -8,7 +8,7 @@ export const returnUrl = "return-url";
 export const moment = "moment";
 export const dayOrMoment = "day-or-moment";
 
-export const urlProblem = "must be an https URL without user information and control characters";
+export const urlProblem = "must be an https URL, without a user name, password or control characters";
 export const momentProblem = "must be an RFC 3339 time";
 export const dayOrMomentProblem = "must be an RFC 3339 time or a date as YYYY-MM-DD";
 

@@ -83,7 +83,7 @@ test("every operation has its call in three languages, an answer and an error; e
       wanted,
       id,
     );
-    assert.match(section, /class="title">Answer 20[014]</, id);
+    assert.match(section, /class="title">Response 20[014]</, id);
     assert.match(section, /class="title">Error [45]\d\d</, id);
     if (scope !== undefined) assert.ok(section.includes(`<code>${scope}</code>`), id);
   }

@@ -170,7 +170,7 @@ test("what is no https address, or shows another one than is stored, is refused 
     ["createCheckoutSession", "cancel_url", order],
     ["createWebhookEndpoint", "url", { event_types: ["test.ping"] }],
   ];
-  const problem = "must be an https URL without user information and control characters";
+  const problem = "must be an https URL, without a user name, password or control characters";
   const strange = ["\u001b[31m", "\u202egpj", "\u0007", "\n", "\u2028"].map(
     (text) => `https://shop.example.com/${text}`,
   );

@@ -156,7 +156,7 @@ async function until<T>(problem: string, find: () => Promise<T[]>): Promise<T[]>
 
 const usage = `npm run trigger -- <type>
 
-Makes the event of this type really happen on the running local stack of STATE_DIR (.local): ${Object.keys(triggers).join(", ")}.`;
+Triggers a real event of this type on the running local stack of STATE_DIR (.local): ${Object.keys(triggers).join(", ")}.`;
 
 printHelpIfRequested(usage);
 try {

@@ -26,7 +26,7 @@ const stopWords = new Set(
   ).split(" "),
 );
 /** Readers' words with those of the docs, both by their stems. */
-const synonyms: Readonly<Record<string, readonly string[]>> = Object.fromEntries(
+const synonyms: ReadonlyMap<string, readonly string[]> = new Map(
   [
     ["chargeback", "dispute"],
     ["wallet", "apple google"],
@@ -47,7 +47,7 @@ const synonyms: Readonly<Record<string, readonly string[]>> = Object.fromEntries
     ["403", "forbidden"],
     ["404", "not_found"],
     ["429", "rate_limited"],
-  ].map(([word = "", meant = ""]) => [stemOf(word), meant.split(" ").map(stemOf)]),
+  ].map(([word = "", meant = ""]) => [stemOf(word), meant.split(" ").map(stemOf)] as const),
 );
 const synonymBoost = 0.5;
 // Fuzzy matches of shorter words are too many.
@@ -99,7 +99,7 @@ function field(section: Section, name: string): string {
 export function findSections(index: SearchIndex, query: string): FoundSection[] {
   const words = query.match(token) ?? [];
   const typed = [...new Set(words.map(termOf).filter((term) => term !== null))];
-  const meant = typed.flatMap((term) => synonyms[term] ?? []).filter((term) => !typed.includes(term));
+  const meant = typed.flatMap((term) => synonyms.get(term) ?? []).filter((term) => !typed.includes(term));
   const isQuestion = words.length > typed.length || typed.length > 2;
   const last = typed.at(-1);
   const isKnown = (term: string) => index.search(term, { processTerm: (one) => one }).length > 0;
@@ -123,7 +123,7 @@ export function findSections(index: SearchIndex, query: string): FoundSection[] 
 
 /** Share of the typed terms that matched, by themselves or by a synonym; cubed, so that all of them count most. */
 function shareOf(typed: readonly string[], matched: readonly string[]): number {
-  const hits = typed.filter((term) => [term, ...(synonyms[term] ?? [])].some((one) => matched.includes(one)));
+  const hits = typed.filter((term) => [term, ...(synonyms.get(term) ?? [])].some((one) => matched.includes(one)));
   return (hits.length / typed.length) ** 3;
 }
 

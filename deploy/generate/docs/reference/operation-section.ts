@@ -70,8 +70,8 @@ function parameters(
 
 function idempotency({ isIdempotent }: ApiOperation): Html {
   if (!isIdempotent) return nothing;
-  return html`<p>Honours the header <code>Idempotency-Key</code>, 1 to 255 printable ASCII characters: a repeat under the same key
-does nothing twice and answers what was answered first. <a href="/docs/contract#6-idempotency">More</a></p>`;
+  return html`<p>Accepts the header <code>Idempotency-Key</code>, 1 to 255 printable ASCII characters: retrying with the same key
+returns the original response. <a href="/docs/idempotency">More</a></p>`;
 }
 
 function body({ id, body, fileTypes }: ApiOperation, { document }: Reference): Html {
@@ -83,7 +83,7 @@ function body({ id, body, fileTypes }: ApiOperation, { document }: Reference): H
 }
 
 function answer({ id, status, answer }: ApiOperation, { document, findAddress }: Reference): Html {
-  const title = headingLink(3, `${id}-answer`, `Answer ${status}`);
+  const title = headingLink(3, `${id}-answer`, `Response ${status}`);
   if (answer === undefined) return html`${title}<p>Nothing.</p>`;
   const name = referredName(answer);
   if (name === undefined) return html`${title}${fieldList(document, answer, false, findAddress)}`;
@@ -106,7 +106,7 @@ function codes(operation: ApiOperation, { document, highlight, clients }: Refere
   const shown = answer === undefined ? "" : JSON.stringify(answerExample(document, answer), null, 2);
   const refusal = typicalRefusal(operation);
   return html`${call}
-<p class="title">Answer ${status}</p>
+<p class="title">Response ${status}</p>
 ${shown === "" ? html`<p>Without a body.</p>` : codeBlock({ language: "json", code: shown }, highlight, `${summary}: answer`)}
 <p class="title">Error ${refusal.status}</p>
 ${codeBlock({ language: "json", code: JSON.stringify({ error: errorOf(refusal, operation, document) }, null, 2) }, highlight, `${summary}: error`)}`;
