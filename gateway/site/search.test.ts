@@ -58,7 +58,7 @@ test("forms of a word are one term, and a term stays apart from others", () => {
 });
 
 test("a snippet shows the words that matched and marks them, within its length", () => {
-  const text = `${"filler ".repeat(60)}a signed webhook is verified before 3-D Secure ends${" filler".repeat(60)}`;
+  const text = `A webhook ${"filler ".repeat(60)}a signed webhook is verified before 3-D Secure ends${" filler".repeat(60)}`;
   const [found] = findSections(createIndex([["/docs/x", "X", "", text]]), "verify webhooks with 3ds");
   const parts = snippetOf(found ?? assert.fail());
   assert.deepEqual(
