@@ -6,9 +6,11 @@ import { join } from "node:path";
 import { membersOf } from "#platform/values/unchecked.ts";
 import { type DemoShop, openDemoShop } from "../harness/demo-shop.ts";
 import { eventually } from "../harness/eventually.ts";
+import { freshMerchant } from "../harness/merchant.ts";
 import { cards, payInFrame } from "../harness/pay.ts";
 import { announcedTwice } from "../harness/payments/announced-twice.ts";
 import { contractSuite } from "./caller.ts";
+import { setMerchant } from "./operator.ts";
 
 const { test, running, merchant } = contractSuite("demo shop", { timeoutMs: 60_000 });
 let shop: DemoShop;
@@ -112,6 +114,29 @@ test("forms of other sites, made-up orders and live keys are refused", async () 
   assert.equal((await fetch(`${shop.url}/orders/${newNumber()}`)).status, 404);
   assert.equal((await fetch(`${shop.url}/orders/..%2f..`)).status, 404);
   await assert.rejects(openDemoShop(running, "sk_live_abc"), /must be a sandbox key/);
+});
+
+test("a suspended merchant's shop explains that it takes no orders, and a second shop that its port is in use", async () => {
+  const stopped = await freshMerchant(running);
+  const own = await openDemoShop(running, stopped.apiKey);
+  try {
+    await setMerchant(running, stopped.id, { status: "suspended" });
+    const page = await eventually("the shop to close", async () => {
+      const body = new URLSearchParams({ order: newNumber() });
+      const answer = await fetch(`${own.url}/orders`, { method: "POST", body, redirect: "manual" });
+      return answer.status === 503 && (await answer.text());
+    });
+    assert.match(page, /The shop cannot take orders now.*Nothing was charged/s);
+    const port = Number(new URL(own.url).port);
+    await assert.rejects(
+      openDemoShop(running, stopped.apiKey, port),
+      (error: Error) =>
+        new RegExp(`port ${port} is in use: another shop is running`).test(error.message) &&
+        !/EADDRINUSE/.test(error.message),
+    );
+  } finally {
+    await own.close();
+  }
 });
 
 test("its pages load its own files, the SDK and the processor's fields, and nothing else; no API key is in them", async () => {

@@ -1,7 +1,7 @@
 // The samples of /docs, run as a merchant would run them.
 import assert from "node:assert/strict";
 import { execFile, execFileSync, spawn } from "node:child_process";
-import { readFile, rm, writeFile } from "node:fs/promises";
+import { mkdir, readFile, rm, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { promisify } from "node:util";
@@ -250,6 +250,60 @@ test("receive-webhooks.mjs fulfils a payment that is announced twice once, and n
   } finally {
     child.kill();
   }
+});
+
+test("a sample without what it needs explains that in a line", async () => {
+  const { SIGNING_SECRET: _secret, BASE: _base, KEY: _key, ...env } = process.env;
+  for (const [words, expected] of [
+    [["pay-as-buyer.mjs"], /^usage: node pay-as-buyer\.mjs <file [^\n]*\n$/],
+    [["pay-as-buyer.mjs", "/nowhere.json"], /^\/nowhere\.json: ENOENT[^\n]*\n$/],
+    [["receive-webhooks.mjs"], /^SIGNING_SECRET must be [^\n]*\n$/],
+    [["register-webhook.mjs"], /^usage: BASE=[^\n]*\n$/],
+  ] as const) {
+    const [file, ...rest] = words;
+    const failed = await run(process.execPath, [join(folder, file), ...rest], { env, cwd: folder }).catch(
+      (error) => error,
+    );
+    assert.equal(failed.code, 2, String(words));
+    assert.match(failed.stderr, expected);
+  }
+});
+
+/** The page's commands, but for those that start the stack or pack libraries. */
+async function commandsOf(page: string): Promise<string> {
+  const text = await readFile(join(folder, "../../..", page), "utf8");
+  const blocks = [...text.matchAll(/^```bash\n([\s\S]*?)^```$/gm)].map(([, code = ""]) => code);
+  return blocks.filter((code) => !/^npm /m.test(code)).join("\n");
+}
+
+test("the commands of the README and the quickstart work word for word, and when they are repeated", async () => {
+  const shop = await freshMerchant(running);
+  const { gateway, processor, tls } = running;
+  const dir = await tempDir("quickstart");
+  await mkdir(join(dir, ".local"));
+  const stack = { gateway, processor, tls, api_key: shop.apiKey };
+  await writeFile(join(dir, ".local/stack.json"), JSON.stringify(stack));
+  await symlink(join(folder, "../.."), join(dir, "gateway"));
+  // The port alone differs: on this machine it may be in use.
+  const port = String(await freePort());
+  for (const page of ["README.md", "docs/quickstart.md", "README.md", "docs/quickstart.md"]) {
+    const commands = (await commandsOf(page)).replaceAll("4443", port);
+    const script = commands.replace("receive-webhooks.mjs &", `receive-webhooks.mjs ${port} &`);
+    const child = spawn("bash", ["-c", script], { cwd: dir, detached: true, stdio: ["ignore", "pipe", "pipe"] });
+    let printed = "";
+    for (const stream of [child.stdout, child.stderr]) stream.on("data", (data: Buffer) => (printed += data));
+    try {
+      await eventually("the commands to end", () => child.exitCode !== null, { limitMs: 60_000 });
+      await eventually("the order to be fulfilled", () => /^fulfilled: pay_/m.test(printed));
+    } catch (error) {
+      throw new Error(`${page}: ${printed}`, { cause: error });
+    } finally {
+      if (child.pid !== undefined) process.kill(-child.pid);
+    }
+    assert.doesNotMatch(printed, /"error"|undefined|Error|SIGNATURE WRONG|in use/, page);
+  }
+  const endpoints = (await shop.api.get("/v1/merchants/me/webhooks")).expect(200).list("data");
+  assert.equal(endpoints.length, 1, "the endpoint is found again");
 });
 
 const goProgram = `package main

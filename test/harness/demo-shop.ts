@@ -19,12 +19,13 @@ export interface DemoShop {
   close(): Promise<void>;
 }
 
-export async function openDemoShop(stack: StackInfo, apiKey: string): Promise<DemoShop> {
-  const [port, webhookPort] = [await freePort(), await freePort()];
+/** @param port a free one by default */
+export async function openDemoShop(stack: StackInfo, apiKey: string, port?: number): Promise<DemoShop> {
+  const [ownPort, webhookPort] = [port ?? (await freePort()), await freePort()];
   const env = {
     BASE_URL: stack.gateway,
     API_KEY: apiKey,
-    PORT: String(port),
+    PORT: String(ownPort),
     WEBHOOK_PORT: String(webhookPort),
     TLS_CERT: stack.tls.cert,
     TLS_KEY: stack.tls.key,
@@ -47,7 +48,7 @@ export async function openDemoShop(stack: StackInfo, apiKey: string): Promise<De
     if (child.exitCode === null && child.signalCode === null) await once(child, "exit");
   };
   return {
-    url: `http://127.0.0.1:${port}`,
+    url: `http://127.0.0.1:${ownPort}`,
     output: () => output,
     sendWebhook: (body, signature) => sendWebhook(stack.tls.ca, webhookPort, body, signature),
     async restart() {
