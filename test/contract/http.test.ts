@@ -136,6 +136,8 @@ test("OPTIONS answers 204 with Allow; CORS is for the two browser operations alo
   assert.equal(preflight.headers.get("access-control-allow-origin"), "*");
   assert.match(preflight.headers.get("access-control-allow-methods") ?? "", /POST/);
   assert.match(preflight.headers.get("access-control-allow-headers") ?? "", /Content-Type/);
+  const ofBuyer = await send("GET", "/v1/checkout/cs_x");
+  assert.match(ofBuyer.headers.get("access-control-expose-headers") ?? "", /\bRequest-Id, Link\b/);
   assert.equal((await send("GET", "/v1/payments")).headers.get("access-control-allow-origin"), null);
 });
 

@@ -250,7 +250,7 @@ test("headers that answers promise are in the document", () => {
   };
   assert.ok(namesOf("createRefund", "401").includes("WWW-Authenticate"));
   const limits = ["Retry-After", "RateLimit-Limit", "RateLimit-Remaining", "RateLimit-Reset"];
-  assert.deepEqual(namesOf("createRefund", "429").sort(), ["Request-Id", ...limits].sort());
+  assert.deepEqual(namesOf("createRefund", "429").sort(), ["Link", "Request-Id", ...limits].sort());
   assert.ok(namesOf("updateProfile", "200").includes("Ignored-Fields"));
   assert.ok(!namesOf("createRefund", "201").includes("Ignored-Fields"));
 });
