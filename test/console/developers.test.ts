@@ -1,4 +1,6 @@
 // The developers' screens in a real browser: webhooks, API keys, request log and events.
+import { execFile } from "node:child_process";
+import { promisify } from "node:util";
 import * as assert from "uvu/assert";
 import { merchantApi } from "../harness/api.ts";
 import { browserSuite, type Visit } from "../harness/browser.ts";
@@ -154,6 +156,23 @@ visit.alone("shows a new key once, and ends a rolled or revoked key", async () =
   await page.getByRole("button", { name: "Revoke API key" }).click();
   await page.getByText("API key revoked.").waitFor();
   await eventually("the key to be revoked", async () => (await works(rolled)) === 401);
+});
+
+visit.alone("shows a new key's first request, which works with each of its scopes alone", async () => {
+  const { page } = dev;
+  const scopes = ["payments:read", "payments:write", "merchant:read", "merchant:write"];
+  for (const scope of scopes) {
+    await page.goto(`${base}/keys/new`);
+    await page.getByLabel("Name").fill(scope);
+    for (const each of scopes) await page.getByLabel(each).setChecked(each === scope);
+    await page.getByRole("button", { name: "Create API key" }).click();
+    const key = (await page.locator(".secret pre").textContent()) ?? "";
+    const command = await page.locator("pre", { hasText: "curl" }).textContent();
+    const { stdout } = await promisify(execFile)("bash", ["-c", `${command} -sS -o /dev/null -w '%{http_code}'`], {
+      env: { ...process.env, TOLLBOOTH_API_KEY: key },
+    });
+    assert.match(stdout, /^20[01]$/, `${command}: ${stdout}`);
+  }
 });
 
 visit.alone("demands fresh proof for a live key and enforces its allowed addresses", async () => {
