@@ -41,7 +41,8 @@ test("a question finds the page that answers it first, and its objects of the re
   const found = Object.fromEntries(Object.keys(answers).map((query) => [query, first(query)]));
   const wrong = Object.entries(found).filter(([query, id]) => !id.startsWith(answers[query] ?? "?"));
   assert.deepEqual(wrong, []);
-  for (const query of ["", "how do I", "zzzzqq", "constructor"]) assert.deepEqual(findSections(index, query), [], query);
+  for (const query of ["", "how do I", "zzzzqq", "constructor"])
+    assert.deepEqual(findSections(index, query), [], query);
   const kinds = findSections(index, "how do I refund a payment").map(({ id }) => /^\/docs\/api\/\w+#[A-Z]/.test(id));
   assert.ok(kinds.indexOf(true) > 10, "an object is far behind");
 });

@@ -134,7 +134,7 @@ inBrowser(
       const [menuBox, article] = [await menu.boundingBox(), await page.locator("article").boundingBox()];
       assert.ok(menuBox && article && menuBox.x + menuBox.width <= article.x, name);
     }
-    const heading = page.getByRole("heading", { name: "When it is sent again" });
+    const heading = page.getByRole("heading", { name: "Retries" });
     await heading.getByRole("link").click();
     const address = page.url();
     assert.equal(new URL(address).hash, "#retries");

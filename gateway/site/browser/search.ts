@@ -63,18 +63,22 @@ function lineOf(found: FoundSection): HTMLElement {
   const link = document.createElement("a");
   link.href = id;
   const title = document.createElement("b");
-  title.textContent = heading;
+  title.append(...markedText({ ...found, text: heading }));
   const pageLabel = document.createElement("span");
   pageLabel.textContent = heading === page ? "" : page;
   const snippet = document.createElement("small");
-  for (const { text, isHit } of snippetOf(found)) {
-    const part = isHit ? document.createElement("mark") : document.createTextNode("");
-    part.textContent = text;
-    snippet.append(part);
-  }
+  snippet.append(...markedText(found));
   link.append(title, pageLabel, snippet);
   line.append(link);
   return line;
+}
+
+function markedText(found: FoundSection): Node[] {
+  return snippetOf(found).map(({ text, isHit }) => {
+    const part = isHit ? document.createElement("mark") : document.createTextNode("");
+    part.textContent = text;
+    return part;
+  });
 }
 
 /** Arrow keys select a result, Enter in the field opens the first, Escape closes. */
