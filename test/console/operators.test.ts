@@ -107,7 +107,7 @@ inBrowser.alone("suspends a merchant after proof and activates it again", async 
   await expireProofs();
   await page.goto(at(`/merchants/${id}`));
   await open(page, "Suspend");
-  await page.getByText("Open sessions and payment links are canceled for good").first().waitFor();
+  await page.getByText("Open sessions are canceled for good").first().waitFor();
   await page.getByLabel("Reason").first().fill("Card testing");
   await page.getByRole("button", { name: "Suspend" }).click();
   await page.getByRole("heading", { name: "Confirm it's you" }).waitFor();

@@ -44,8 +44,7 @@ const suffix = /^[0-7][0-9a-hjkmnp-tv-z]{25}$/;
 const aheadMsMax = 1_000;
 const last = { ms: 0, random: 0n };
 let rebases = 0;
-const randomBits = 80n;
-const randomMask = (1n << randomBits) - 1n;
+const randomBits = 80;
 
 /** Nouns whose id alone grants access. */
 type SecretNoun = "application" | "paymentLink";
@@ -95,7 +94,7 @@ function ulid(nowMs: number): string {
   if (nowMs > last.ms || isRebased) {
     last.ms = nowMs;
     // The top bit stays free: counting up within a millisecond cannot overflow.
-    last.random = BigInt(`0x${randomHex(10)}`) & (randomMask >> 1n);
+    last.random = BigInt.asUintN(randomBits - 1, BigInt(`0x${randomHex(10)}`));
   } else {
     last.random += 1n;
   }
@@ -103,7 +102,7 @@ function ulid(nowMs: number): string {
 }
 
 function ulidText(ms: number, random: bigint): string {
-  let bits = (BigInt(ms) << randomBits) | random;
+  let bits = (BigInt(ms) << BigInt(randomBits)) | random;
   let text = "";
   for (let i = 0; i < 26; i++) {
     text = alphabet[Number(bits & 31n)] + text;

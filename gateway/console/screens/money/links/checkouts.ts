@@ -64,15 +64,27 @@ function list(
   const { language } = visit;
   const texts = textsOf(language).links;
   const next = found.hasMore ? found.sessions.at(-1)?.id : "";
-  return html`${htmlTable({
+  return html`${checkoutTable(visit, found.sessions, isFiltered ? texts.noneFound : texts.noCheckouts)}
+${cursorLinks(language, { path, query, next, total: pluralText(language, texts.total, found.total) })}`;
+}
+
+/** @param empty in place of a table without rows */
+export function checkoutTable(
+  { language, base }: MerchantVisit,
+  sessions: readonly Session[],
+  empty: string,
+): Html | string {
+  const texts = textsOf(language).links;
+  return htmlTable({
     caption: texts.checkouts,
-    rows: found.sessions,
-    empty: isFiltered ? texts.noneFound : texts.noCheckouts,
+    rows: sessions,
+    empty,
     columns: [
       {
         heading: texts.amount,
         isNumber: true,
-        cell: ({ id, amount, currency }) => html`<a href="${path}/${id}">${moneyText(language, amount, currency)}</a>`,
+        cell: ({ id, amount, currency }) =>
+          html`<a href="${base}/checkouts/${id}">${moneyText(language, amount, currency)}</a>`,
       },
       { heading: texts.status, cell: (session) => sessionState(language, session) },
       { heading: texts.reference, cell: ({ orderReference }) => orderReference },
@@ -83,8 +95,7 @@ function list(
       },
       { heading: texts.created, cell: ({ createdAt }) => dateTimeText(language, createdAt) },
     ],
-  })}
-${cursorLinks(language, { path, query, next, total: pluralText(language, texts.total, found.total) })}`;
+  });
 }
 
 function oneCheckoutRoutes(context: ConsoleContext): void {

@@ -10,12 +10,11 @@ import { type Html, html } from "../../../../html.ts";
 import { queryOf } from "../../../http/address.ts";
 import { merchantPage } from "../../../routes.ts";
 import type { Answer, ConsoleContext, MerchantVisit } from "../../../session/visit.ts";
-import { stateOf } from "../../../texts/labels.ts";
 import { fillText, textsOf } from "../../../texts/texts.ts";
-import { addressWith, toneChip } from "../../../view/pieces.ts";
+import { addressWith } from "../../../view/pieces.ts";
 import { loadSection } from "../../../view/section.ts";
-import { htmlTable } from "../../../view/table.ts";
-import { dateTimeText, minorUnits, moneyText } from "../../../view/values.ts";
+import { minorUnits } from "../../../view/values.ts";
+import { checkoutTable } from "../links/checkouts.ts";
 import { paymentTable } from "./table.ts";
 
 const queryMax = 254;
@@ -41,7 +40,7 @@ async function search(context: ConsoleContext, visit: MerchantVisit): Promise<An
 /** The page of an object by its id, if the merchant has it. */
 async function pathOfId({ peers }: ConsoleContext, visit: MerchantVisit, id: string): Promise<string | undefined> {
   const { merchantId, environment } = visit;
-  const { payments, checkout, disputes } = peers;
+  const { payments, checkout, disputes, links } = peers;
   const own = { merchantId, environment };
   const find = async (): Promise<string | undefined> => {
     if (isId("payment", id)) {
@@ -56,9 +55,13 @@ async function pathOfId({ peers }: ConsoleContext, visit: MerchantVisit, id: str
       await disputes.getDispute({ ...own, disputeId: id });
       return `/disputes/${id}`;
     }
+    if (isId("paymentLink", id)) {
+      await links.getPaymentLink({ ...own, linkId: id });
+      return `/links/${id}`;
+    }
     if (!isId("session", id)) return undefined;
     await checkout.getSession({ ...own, sessionId: id });
-    return `/links/${id}`;
+    return `/checkouts/${id}`;
   };
   return await find().catch((error: unknown) => {
     if (asFailure(error).reason !== "NOT_FOUND") throw error;
@@ -141,31 +144,8 @@ function paymentSection(
   return html`<section><h2>${title}</h2>${paymentTable(visit, title, payments)}${all}</section>`;
 }
 
-function checkoutSection({ language, base }: MerchantVisit, sessions: readonly Session[]): Html | string {
+function checkoutSection(visit: MerchantVisit, sessions: readonly Session[]): Html | string {
   if (sessions.length === 0) return "";
-  const texts = textsOf(language).links;
-  const title = textsOf(language).search.checkouts;
-  return html`<section><h2>${title}</h2>${htmlTable({
-    caption: title,
-    rows: sessions,
-    empty: "",
-    columns: [
-      {
-        heading: texts.amount,
-        isNumber: true,
-        cell: ({ id, amount, currency }) =>
-          html`<a href="${base}/links/${id}">${moneyText(language, amount, currency)}</a>`,
-      },
-      {
-        heading: texts.status,
-        cell: ({ status }) => {
-          const { text, tone } = stateOf(language, "moneyStates", status);
-          return toneChip(text, tone);
-        },
-      },
-      { heading: texts.reference, cell: ({ orderReference }) => orderReference },
-      { heading: texts.email, cell: ({ customerEmail }) => customerEmail },
-      { heading: texts.created, cell: ({ createdAt }) => dateTimeText(language, createdAt) },
-    ],
-  })}</section>`;
+  const { search, links } = textsOf(visit.language);
+  return html`<section><h2>${search.checkouts}</h2>${checkoutTable(visit, sessions, links.noCheckouts)}</section>`;
 }
