@@ -181,7 +181,7 @@ function sharesStack(file: string): boolean {
 }
 
 function sharesConsoles(file: string): boolean {
-  return file.startsWith("test/console/") && readFileSync(join(root, file), "utf8").includes("sharedConsoles(");
+  return file.startsWith("test/console/") && readFileSync(join(root, file), "utf8").includes("sharedConsoles");
 }
 
 /** One stack for all that leave its parts alone; its address is passed on as the path of its stack.json. */
