@@ -48,6 +48,7 @@ const addresses = (of: { payment: string; session: string; dispute: string }) =>
     ["GET", `/payments/${of.payment}/cancel`, "payments.capture"],
     ["POST", `/payments/${of.payment}/cancel`, "payments.capture"],
     ["GET", "/refunds", "payments.read"],
+    ["GET", "/refunds.csv", "payments.export"],
     ["GET", "/disputes", "payments.read"],
     ["GET", `/disputes/${of.dispute}`, "payments.read"],
     ["GET", `/disputes/${of.dispute}/accept`, "disputes.answer"],

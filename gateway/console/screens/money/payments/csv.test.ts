@@ -5,7 +5,7 @@ import { timestampFromDate } from "@bufbuild/protobuf/wkt";
 import fc from "fast-check";
 import { type ListedPayment, ListedPaymentSchema } from "#proto/payments/v1/payments_pb.ts";
 import { suite } from "../../../../../test/harness/suite.ts";
-import { csvHead, csvLine } from "./csv.ts";
+import { paymentColumns } from "./csv.ts";
 
 const test = suite("payment CSV");
 
@@ -13,8 +13,8 @@ const manual = { amount: 5_000n, currency: "EUR", status: "succeeded", captureMe
 const authorizedAt = timestampFromDate(new Date("2026-01-01T12:00:00Z"));
 
 function cellOf(change: Partial<Pick<ListedPayment, "status" | "capturedAmount">>, column: string): string {
-  const line = csvLine(create(ListedPaymentSchema, { ...manual, authorizedAt, ...change }));
-  return line.trimEnd().split(",")[csvHead.slice(1).trimEnd().split(",").indexOf(column)] ?? "";
+  const [, cell] = paymentColumns.find(([heading]) => heading === column) ?? [];
+  return cell?.(create(ListedPaymentSchema, { ...manual, authorizedAt, ...change })) ?? "";
 }
 
 test("distinguishes an authorization, a partial and a full capture", () => {

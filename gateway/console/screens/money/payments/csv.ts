@@ -1,11 +1,13 @@
-// Formats payments as CSV.
+// Formats payments and refunds as CSV.
 import { timestampDate } from "@bufbuild/protobuf/wkt";
-import type { ListedPayment } from "#proto/payments/v1/payments_pb.ts";
+import type { ListedPayment, Refund } from "#proto/payments/v1/payments_pb.ts";
 import { csvHeading, csvRow } from "../../../view/csv.ts";
 import { majorUnits } from "../../../view/values.ts";
 import { mayCapture } from "../payment/refusal.ts";
 
-const columns: readonly (readonly [string, (payment: ListedPayment) => string])[] = [
+type Columns<T> = readonly (readonly [heading: string, cell: (row: T) => string])[];
+
+export const paymentColumns: Columns<ListedPayment> = [
   ["id", ({ id }) => id],
   ["created_at", ({ createdAt }) => (createdAt ? timestampDate(createdAt).toISOString() : "")],
   // An authorization has not taken money, although the API calls it `succeeded`.
@@ -22,8 +24,31 @@ const columns: readonly (readonly [string, (payment: ListedPayment) => string])[
   ["card_last4", ({ card }) => card?.last4 ?? ""],
 ];
 
-export const csvHead = csvHeading(columns.map(([name]) => name));
+export const refundColumns: Columns<Refund> = [
+  ["id", ({ id }) => id],
+  ["created_at", ({ createdAt }) => (createdAt ? timestampDate(createdAt).toISOString() : "")],
+  ["payment_id", ({ paymentId }) => paymentId],
+  ["status", ({ status }) => status],
+  ["amount", ({ amount, currency }) => majorUnits(amount, currency)],
+  ["currency", ({ currency }) => currency],
+  ["reason", ({ reason }) => reason],
+  ["failure_code", ({ failureCode }) => failureCode],
+  ["failure_message", ({ failureMessage }) => failureMessage],
+  ["reference", ({ orderReference }) => orderReference],
+  ["customer_email", ({ customerEmail }) => customerEmail],
+];
 
-export function csvLine(payment: ListedPayment): string {
-  return csvRow(columns.map(([, of]) => of(payment)));
+/** The format of a list's file, page by page. */
+export function csvFileOf<T extends { readonly id: string }, P extends { readonly hasMore: boolean }>(
+  columns: Columns<T>,
+  rowsOf: (page: P) => readonly T[],
+): { head: string; linesOf(page: P): string; nextOf(page: P): string | undefined } {
+  return {
+    head: csvHeading(columns.map(([heading]) => heading)),
+    linesOf: (page) =>
+      rowsOf(page)
+        .map((row) => csvRow(columns.map(([, cell]) => cell(row))))
+        .join(""),
+    nextOf: (page) => (page.hasMore ? rowsOf(page).at(-1)?.id : undefined),
+  };
 }

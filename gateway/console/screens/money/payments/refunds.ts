@@ -11,7 +11,7 @@ import { codeChoices, stateOf, translateCode } from "../../../texts/labels.ts";
 import { fillText, type Language, pluralText, textsOf } from "../../../texts/texts.ts";
 import { type Problems, problemSummary, textFields } from "../../../view/fields.ts";
 import { filterSelect, searchInput } from "../../../view/filter-form.ts";
-import { cursorLinks, filterChips, toneChip } from "../../../view/pieces.ts";
+import { addressWith, cursorLinks, filterChips, toneChip } from "../../../view/pieces.ts";
 import { loadSection } from "../../../view/section.ts";
 import { htmlTable } from "../../../view/table.ts";
 import { dateTimeText, dayShown, moneyText } from "../../../view/values.ts";
@@ -28,11 +28,15 @@ export function refundsRoutes(context: ConsoleContext): void {
   merchantPage(context, "/refunds", "payments.read", (visit) => refundsPage(context, visit));
 }
 
-async function refundsPage({ peers }: ConsoleContext, visit: MerchantVisit): Promise<Page> {
-  const { language, base, merchantId, environment } = visit;
+interface RefundFilters {
+  readonly typed: FilterValues;
+  readonly problems: Problems;
+  /** Fields of ListRefundsRequest. */
+  readonly criteria: object;
+}
+
+export function readRefundFilters(query: URLSearchParams, language: Language): RefundFilters {
   const texts = textsOf(language).refunds;
-  const query = queryOf(visit);
-  const path = `${base}/refunds`;
   const value = (name: keyof FilterValues) => (query.get(name) ?? "").trim().slice(0, queryMax);
   const typed = { q: value("q"), status: value("status"), from: value("from"), to: value("to") };
   const [from, to] = [dayStart(typed.from), dayEnd(typed.to)];
@@ -41,14 +45,23 @@ async function refundsPage({ peers }: ConsoleContext, visit: MerchantVisit): Pro
     ...(typed.to !== "" && !to ? [["to", fillText(texts.wrongDay, { field: texts.to })] as const] : []),
     ...(from && to && timestampMs(from) > timestampMs(to) ? [["from", texts.wrongRange] as const] : []),
   ];
-  const load = () =>
-    peers.payments.listRefunds({
-      ...{ merchantId, environment, limit: pageSize, afterId: query.get("after") ?? "" },
-      ...(typed.status === needsAction ? { needsAction: true } : { status: typed.status }),
-      ...searchFilter(typed.q),
-      ...(from && { from }),
-      ...(to && { to }),
-    });
+  const criteria = {
+    ...(typed.status === needsAction ? { needsAction: true } : { status: typed.status }),
+    ...searchFilter(typed.q),
+    ...(from && { from }),
+    ...(to && { to }),
+  };
+  return { typed, problems, criteria };
+}
+
+async function refundsPage({ peers }: ConsoleContext, visit: MerchantVisit): Promise<Page> {
+  const { language, base, merchantId, environment } = visit;
+  const texts = textsOf(language).refunds;
+  const query = queryOf(visit);
+  const path = `${base}/refunds`;
+  const { typed, problems, criteria } = readRefundFilters(query, language);
+  const afterId = query.get("after") ?? "";
+  const load = () => peers.payments.listRefunds({ merchantId, environment, limit: pageSize, afterId, ...criteria });
   const shown = [
     { name: "q", label: texts.query, value: typed.q },
     { name: "status", label: texts.status, value: statusName(language, typed.status) },
@@ -103,7 +116,15 @@ function list(
       { heading: texts.created, cell: ({ createdAt }) => dateTimeText(language, createdAt) },
     ],
   })}
-${cursorLinks(language, { path, query, next, total: pluralText(language, texts.total, found.total) })}`;
+${cursorLinks(language, { path, query, next, total: pluralText(language, texts.total, found.total) })}${download(visit, typed, found.total)}`;
+}
+
+/** The link names the number of refunds in the file. */
+function download({ base, language, may }: MerchantVisit, typed: FilterValues, total: bigint): Html | string {
+  if (total === 0n || !may("payments.export")) return "";
+  const { refunds, payments } = textsOf(language);
+  const text = fillText(payments.download, { payments: pluralText(language, refunds.total, total) });
+  return html`<p><a class="button secondary" href="${addressWith(`${base}/refunds.csv`, typed)}" download>${text}</a></p>`;
 }
 
 function stateCell({ language }: MerchantVisit, { status, failureCode, failureMessage }: Refund): Html {
