@@ -80,7 +80,7 @@ async function rehearse(old: Release): Promise<void> {
     }
     await shopping.end();
     const rehearsal = { cluster, old, shop, shopping, visited, receiver, signingSecret };
-    // 0.1.0 resets consumers that this release has tuned, and says so.
+    // 0.1.0 logs that it resets consumers which this release has tuned.
     const expected = (problem: string) => stops && problem.includes("consumer configuration differed: repaired");
     const problems = [...(await missingCalls(cluster, old)), ...(await checkAfterwards(rehearsal))].filter(
       (problem) => !expected(problem),
