@@ -126,6 +126,8 @@ test("a console may do what merchants' backends do, but not verify keys or act f
     CheckoutService.method.resolveSession,
     CheckoutService.method.describePage,
     CheckoutService.method.describeReturn,
+    CheckoutService.method.describeReceipt,
+    CheckoutService.method.mailReceipt,
     CheckoutService.method.confirmSession,
     CheckoutService.method.giveEmail,
     PaymentsService.method.verifyIntent,
