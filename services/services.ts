@@ -22,6 +22,12 @@ export const durableConsumers = {
     source: "payments",
     types: "payment.refund_succeeded",
   },
+  receiptRefundFailures: {
+    by: "checkout",
+    name: "checkout-receipts-refund-failures",
+    source: "payments",
+    types: "payment.refund_failed",
+  },
   fanOut: { by: "webhook", name: "webhook-fan-out", source: "payments", types: "payment.>" },
   fanOutDisputes: { by: "webhook", name: "webhook-fan-out-disputes", source: "payments", types: "dispute.>" },
   // A consumer has one filter, and most of checkout's events do not end a session, so each kind of end has a consumer.

@@ -55,7 +55,7 @@ test("one box finds a payment by all that a customer or a processor may quote", 
     [` ${first?.payment}  `, paymentPath(first?.payment)],
     [refundId, paymentPath(first?.payment)],
     [dispute, `${base}/disputes/${dispute}`],
-    [first?.session, `${base}/links/${first?.session}`],
+    [first?.session, `${base}/checkouts/${first?.session}`],
   ] as const) {
     const answer = await find(q ?? "");
     assert.deepEqual([answer.status, answer.location], [303, to], q);
@@ -89,7 +89,7 @@ test("shows a checkout without a payment among the results, and nothing of anoth
     await merchant.api.post("/v1/checkout-sessions", { amount: 700, currency: "EUR", reference: "Desk-3" })
   ).expect(201);
   const { text } = await find("desk-3");
-  assert.ok(text.includes(`/links/${open.text("id")}`));
+  assert.ok(text.includes(`/checkouts/${open.text("id")}`));
   const stranger = await freshMerchant(stack);
   const foreign = await makePurchase(stack, stranger, order);
   assert.equal((await find(foreign.payment)).status, 200);
@@ -149,6 +149,25 @@ test("adds a note once for a form that is sent twice, and shows who wrote it and
   });
 });
 
+test("sends the receipt again, once for a form that is sent twice", async () => {
+  const { payment } = await makePurchase(stack, merchant, { reference: "Desk-7", customer_email: "gil@example.com" });
+  const path = `${paymentPath(payment)}/receipt`;
+  const fields = await support.fieldsOf(paymentPath(payment), path);
+  for (const _ of [1, 2]) {
+    const { headers } = await support.post(path, fields);
+    assert.match((await support.get(headers.get("location") ?? "")).text, /We&#39;ve sent the receipt to the customer/);
+  }
+  await support.post(path, await support.fieldsOf(paymentPath(payment), path));
+  await eventually("two receipts", async () => (await mailsTo("gil@example.com")).length === 2);
+  assert.ok((await mailsTo("gil@example.com")).every(({ subject }) => subject.includes("Your receipt from")));
+});
+
+async function mailsTo(address: string) {
+  const answer = await fetch(`${stack.mailbox}/mails.json`);
+  const all = (await answer.json()) as readonly { readonly to: string; readonly subject: string; text: string }[];
+  return all.filter(({ to }) => to.includes(address));
+}
+
 async function refundAs(person: Person, payment: string, amount: string, reason = "") {
   const path = `${paymentPath(payment)}/refund`;
   return await person.post(path, { ...(await person.fieldsOf(path)), amount, reason, other: "" });
@@ -178,10 +197,18 @@ test("lists refunds by order and customer with their reason in words", async () 
       assert.ok(text.includes(shown), `${q} ${shown}`);
   }
   assert.match((await support.get(`${base}/refunds?q=desk`)).text, /No refunds match/);
+  const page = (await owner.get(`${base}/refunds?q=desk-5`)).text;
+  const [, address = ""] = /href="([^"]*refunds\.csv[^"]*)" download>Download 1 refund \(CSV\)/.exec(page) ?? [];
+  const [heading, row, rest] = (await owner.get(address)).text.split("\r\n");
+  assert.match(heading ?? "", /^id,created_at,payment_id,status,amount,currency,reason,/);
+  assert.ok(row?.includes(`${payment},`) && row.includes("2.00,EUR,duplicate,,,Desk-5,dora@example.com"), row);
+  assert.deepEqual([rest, (await owner.get(`${base}/refunds.csv?from=2026-13-99`)).status], ["", 404]);
 });
 
-test("a failed refund is on Home and in the menu until it is made again", async () => {
-  const { payment } = await makePurchase(stack, merchant, { reference: "Desk-6" }, cards.refundFailsLater);
+test("a failed refund is on Home and in the menu until it is made again, and the customer's mail is corrected", async () => {
+  (await merchant.api.patch("/v1/merchants/me/branding", { email_receipts: "on" })).expect(200);
+  const fails = { reference: "Desk-6", customer_email: "fay@example.com" };
+  const { payment } = await makePurchase(stack, merchant, fails, cards.refundFailsLater);
   (await merchant.api.post(`/v1/payments/${payment}/refunds`, { amount: 1_000 })).expect(201);
   await eventually("Home names the failed refund", async () => {
     return (await support.get(`${base}/home`)).text.includes("Failed refunds to make again: 1");
@@ -191,6 +218,9 @@ test("a failed refund is on Home and in the menu until it is made again", async 
   assert.match(list, /Card expired or canceled/);
   await eventually("the menu counts it", async () => {
     return (await support.get(`${base}/disputes`)).text.includes('<span class="badge" aria-hidden="true">1</span>');
+  });
+  await eventually("the correction", async () => {
+    return (await mailsTo("fay@example.com")).some(({ text }) => /€10\.00 from .* could not be paid out/.test(text));
   });
 });
 

@@ -1,5 +1,5 @@
-// Sends buyers' receipts on payment, capture and refund. An event is only the trigger: the content comes from the
-// owning services. Payments never wait for a receipt, and a repeated event queues no second mail.
+// Sends buyers' receipts on payment, capture, refund and its failure. An event is only the trigger: the content comes
+// from the owning services. Payments never wait for a receipt, and a repeated event queues no second mail.
 import type { Consumer } from "#platform/events/event-consumer.ts";
 import { Failure } from "#platform/values/failure.ts";
 import type { Event } from "#proto/events/v1/events_pb.ts";
@@ -10,9 +10,9 @@ import { type ReceiptPolicy, type ReceiptTrigger, sendReceipt } from "../flows/b
 type ReceiptContext = Pick<CheckoutContext, "db" | "payments" | "receipts" | "merchants" | "log">;
 
 export function sendReceipts(context: ReceiptContext): Consumer[] {
-  const { receiptCompletions, receiptCaptures, receiptRefunds } = durableConsumers;
+  const { receiptCompletions, receiptCaptures, receiptRefunds, receiptRefundFailures } = durableConsumers;
   const handle = (events: readonly Event[]) => mailReceipts(context, events);
-  return [receiptCompletions, receiptCaptures, receiptRefunds].map((of) => ({ ...of, handle }));
+  return [receiptCompletions, receiptCaptures, receiptRefunds, receiptRefundFailures].map((of) => ({ ...of, handle }));
 }
 
 /** Exported for tests without a broker. */
@@ -34,7 +34,8 @@ function readTrigger({ type, objectId, attributes }: Event): ReceiptTrigger | un
   const { session_id: sessionId = "", refund_id: refundId = "" } = attributes;
   if (type === "session.completed") return { sessionId: objectId };
   if (type === "payment.captured") return { sessionId };
-  return type === "payment.refund_succeeded" && refundId !== "" ? { sessionId, refundId } : undefined;
+  const isOfRefund = type === "payment.refund_succeeded" || type === "payment.refund_failed";
+  return isOfRefund && refundId !== "" ? { sessionId, refundId } : undefined;
 }
 
 function cachedPolicy({ merchants }: ReceiptContext): ReceiptPolicy {

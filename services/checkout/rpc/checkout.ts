@@ -11,6 +11,7 @@ import type { CheckoutContext } from "../context.ts";
 import { describeReceipt, mailReceipt } from "../flows/buyers/describe-receipt.ts";
 import { giveEmail } from "../flows/buyers/give-email.ts";
 import { describeReturn, receiptUrlOf, returnUrlOf } from "../flows/buyers/return-token.ts";
+import { sendAskedReceipt } from "../flows/buyers/send-receipt.ts";
 import { confirmSession } from "../flows/confirm-session.ts";
 import { createPayment } from "../flows/create-payment.ts";
 import { createSession } from "../flows/create-session.ts";
@@ -84,6 +85,11 @@ export function checkoutRpc(
     mailReceipt: async ({ sessionId, receiptToken }) => ({
       queued: await mailReceipt(context, sessionId, receiptToken),
     }),
+    resendReceipt: async (request) => {
+      const session = await findOwnSession(context.db, request, request.sessionId);
+      if (!session) throw new Failure("NOT_FOUND");
+      return { queued: await sendAskedReceipt(context, session, request.requestKey) };
+    },
     giveEmail: ({ sessionId, sessionSecret, customerEmail }) =>
       giveEmail(context, sessionId, sessionSecret, customerEmail),
     confirmSession: async ({ sessionId, sessionSecret, address }) => {

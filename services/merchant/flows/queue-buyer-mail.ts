@@ -16,7 +16,7 @@ import { type NewMail, queueMail, shopOf } from "../mail/queue-mail.ts";
 import { paymentLinkMail, receiptMail } from "../mail/receipt.ts";
 import { actionsOf } from "../rules/people/roles.ts";
 import { readBranding } from "../store/brandings.ts";
-import { countBuyerMails, refundMailKey, replaceRefundMail } from "../store/mails.ts";
+import { countBuyerMails, endRefundMails, refundMailKey, replaceRefundMail } from "../store/mails.ts";
 import { lockMerchant } from "../store/merchants.ts";
 import { findMembership } from "../store/people/memberships.ts";
 import { findFullSession } from "./sign-in/session.ts";
@@ -38,26 +38,31 @@ const { QUEUED, NO_MAIL, TOO_MANY } = QueuePaymentLinkResponse_Outcome;
  * @throws Failure NOT_FOUND, INVALID_BODY.
  */
 export async function queueReceipt(context: MerchantContext, request: QueueReceiptRequest): Promise<boolean> {
-  const { merchantId, environment, paymentId, refundId, email, amount, at } = request;
+  const { merchantId, environment, paymentId, refundId, refundFailed, email, amount, at } = request;
   if (!isBuyerEmail(email) || !at) throw invalidField("email", "must be an e-mail address");
   const isRefund = refundId !== "";
+  const kind = refundFailed ? "refund_failed" : isRefund ? "refund_receipt" : "receipt";
   const isQueued = await context.db.transaction(async (tx) => {
     await lockMerchant(tx.em, merchantId);
     const branding = await readBranding(tx, merchantId, environment);
     if (!branding) throw new Failure("NOT_FOUND");
-    if (!context.canMail || (branding.emailReceipts !== "on" && !request.buyerAsks)) return false;
+    if (!context.canMail || (branding.emailReceipts !== "on" && !request.isAsked)) return false;
     // Refunds of one payment within an hour share one mail: a later one contains the total.
-    const sendAt = isRefund ? await replaceRefundMail(tx, paymentId, amount) : null;
+    const sendAt = refundFailed
+      ? await endRefundMails(tx, paymentId)
+      : isRefund
+        ? await replaceRefundMail(tx, paymentId, amount)
+        : null;
     if (sendAt === undefined) return true;
     const { head, ...shop } = shopOf(branding, environment);
     return await queueBuyerMail(context, tx, environment, {
       to: email,
-      kind: isRefund ? "refund_receipt" : "receipt",
+      kind,
       content: receiptMail({ ...request, ...shop, isRefund, at: timestampDate(at) }),
       ...head,
       merchantId,
       objectId: paymentId,
-      onceKey: isRefund ? refundMailKey(paymentId, amount) : `receipt:${paymentId}`,
+      onceKey: onceKeyOf(request),
       ...(sendAt && { sendAt }),
       giveUpAt: new Date((sendAt ?? clockNow()).getTime() + giveUpMs),
     });
@@ -104,17 +109,25 @@ export async function queuePaymentLink(
   return outcome;
 }
 
+function onceKeyOf({ paymentId, refundId, refundFailed, amount, requestKey }: QueueReceiptRequest): string {
+  if (refundFailed) return `refund_failed:${refundId}`;
+  if (refundId !== "") return refundMailKey(paymentId, amount);
+  return ["receipt", paymentId, ...(requestKey === "" ? [] : [requestKey])].join(":");
+}
+
 function isPayable(url: string): boolean {
   const parsed = URL.canParse(url) ? new URL(url) : undefined;
   const isLocal = parsed?.protocol === "http:" && ["localhost", "127.0.0.1"].includes(parsed.hostname);
   return parsed?.protocol === "https:" || isLocal;
 }
 
+const receiptKinds = ["receipt", "refund_receipt", "refund_failed"] as const;
 /** The kinds that are counted together. */
 const kindsCounted = {
   payment_link: ["payment_link"],
-  receipt: ["receipt", "refund_receipt"],
-  refund_receipt: ["receipt", "refund_receipt"],
+  receipt: receiptKinds,
+  refund_receipt: receiptKinds,
+  refund_failed: receiptKinds,
 } as const;
 
 interface BuyerMail extends NewMail {

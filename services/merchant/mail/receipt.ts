@@ -26,6 +26,7 @@ interface ReceiptFacts {
   readonly supportEmail: string;
   readonly isSandbox: boolean;
   readonly isRefund: boolean;
+  readonly refundFailed: boolean;
   readonly paymentId: string;
   /** BCP 47 of the session; may be empty. */
   readonly locale: string;
@@ -47,7 +48,8 @@ export function receiptMail(facts: ReceiptFacts): MailContent {
   const lines = isSandbox && !isRefund ? [] : facts.lines;
   const amount = (minorUnits: bigint) => amountText(minorUnits, facts.currency, tag);
   const subject = fill(isRefund ? texts.refundSubject : texts.subject, { merchant });
-  const first = fill(isRefund ? texts.refunded : texts.paid, { merchant, amount: amount(facts.amount) });
+  const words = facts.refundFailed ? texts.refundFailed : isRefund ? texts.refunded : texts.paid;
+  const first = fill(words, { merchant, amount: amount(facts.amount) });
   const items = lines.map(({ name, quantity, amount: sum }): [string, string] => {
     return [quantity > 1 ? `${quantity} × ${name}` : name, amount(sum)];
   });

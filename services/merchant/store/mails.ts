@@ -95,6 +95,24 @@ export async function replaceRefundMail(sql: Sql, paymentId: string, total: bigi
   return row?.next ? parseTime(row.next) : null;
 }
 
+/**
+ * Forgets the sent mails about a payment's refunds after one failed, so that the refund made again has a mail, too.
+ * @returns when the correction may be sent, after a queued mail, null for now; undefined if no mail needs one
+ */
+export async function endRefundMails(sql: Sql, paymentId: string): Promise<Date | null | undefined> {
+  const rows = await sql.rows<{ next: string | null }>(
+    `with gone as (
+       delete from mails where kind = 'refund_receipt' and object_id = $1 and status <> 'queued' returning status)
+     select null as next from gone where status = 'sent'
+     union all select next_attempt_at as next from mails
+       where kind = 'refund_receipt' and object_id = $1 and status = 'queued'`,
+    [paymentId],
+  );
+  if (rows.length === 0) return undefined;
+  const next = rows.find((row) => row.next !== null)?.next;
+  return next ? parseTime(next) : null;
+}
+
 /** Mails that a sign-in waits for, or all others. */
 export type MailQueue = "sign_ins" | "others";
 

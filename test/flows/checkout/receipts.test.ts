@@ -74,6 +74,7 @@ interface Receipt {
   readonly amount: bigint;
   readonly locale?: string;
   readonly reference?: string;
+  readonly refundFailed?: boolean;
   readonly lines?: MessageInitShape<typeof ReceiptLineSchema>[];
   readonly merchantId?: string;
   readonly environment?: Environment;
@@ -214,6 +215,21 @@ test("a refund has its own mail with its amount", async () => {
   const last = () => database.query("select 1 from mails where once_key = $1", [`refund_receipt:${paymentId}:350`]);
   await eventually("the mail about both", async () => (await last()).rowCount === 1);
   assert.ok(second.refund);
+});
+
+test("a refund that fails after its mail is corrected once, and mailed again when it is made again", async () => {
+  const [email, paymentId, refundId] = [aBuyer(), newId("payment"), newId("refund")];
+  const refund = { email, paymentId, refundId, amount: 250n };
+  await queueReceipt(refund);
+  await eventually("the mail about the refund", () => sink.countTo(email) === 1);
+  for (const _ of [1, 2]) await queueReceipt({ ...refund, refundFailed: true });
+  await eventually("its correction", () => sink.countTo(email) === 2);
+  assert.match(sink.mails.at(-1)?.text ?? "", /Your refund of €2\.50 from .* could not be paid out/);
+  await queueReceipt({ ...refund, refundId: newId("refund") });
+  await eventually("the mail about the refund that is made again", () => sink.countTo(email) === 3);
+  const neverMailed = { email: aBuyer(), paymentId: newId("payment"), refundId: newId("refund"), amount: 250n };
+  await queueReceipt({ ...neverMailed, refundFailed: true });
+  assert.deepEqual(await queued(neverMailed.paymentId), [], "nothing to correct");
 });
 
 test("a later capture has its receipt at capture, with the captured amount", async () => {

@@ -18,7 +18,7 @@ import type { Message, UnknownEnum } from "@bufbuild/protobuf";
  * Describes the file merchant/v1/receipts.proto.
  */
 export const file_merchant_v1_receipts: GenFile = /*@__PURE__*/
-  fileDesc("ChptZXJjaGFudC92MS9yZWNlaXB0cy5wcm90bxILbWVyY2hhbnQudjEiRwoLUmVjZWlwdExpbmUSFgoEbmFtZRgBIAEoCUIIukgFcgMYyAESEAoIcXVhbnRpdHkYAiABKAUSDgoGYW1vdW50GAMgASgDIowEChNRdWV1ZVJlY2VpcHRSZXF1ZXN0Eh4KC21lcmNoYW50X2lkGAEgASgJQgm6SAZyBBABGEASOQoLZW52aXJvbm1lbnQYAiABKA4yGC5tZXJjaGFudC52MS5FbnZpcm9ubWVudEIKukgHggEEEAEgABIdCgpwYXltZW50X2lkGAMgASgJQgm6SAZyBBABGEASGgoJcmVmdW5kX2lkGAQgASgJQge6SARyAhhAEhwKBWVtYWlsGAUgASgJQg2AAQG6SAdyBRABGP4BEhcKBmxvY2FsZRgGIAEoCUIHukgEcgIYIxIXCgZhbW91bnQYByABKANCB7pIBCICKAESIwoIY3VycmVuY3kYCCABKAlCEbpIDnIMMgpeW0EtWl17M30kEi4KAmF0GAkgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcEIGukgDyAEBEhoKCXJlZmVyZW5jZRgKIAEoCUIHukgEcgIYZBIdCgtkZXNjcmlwdGlvbhgLIAEoCUIIukgFcgMY/wESMQoFbGluZXMYDCADKAsyGC5tZXJjaGFudC52MS5SZWNlaXB0TGluZUIIukgFkgECEGQSGwoKY2FyZF9icmFuZBgNIAEoCUIHukgEcgIYIBIbCgpjYXJkX2xhc3Q0GA4gASgJQge6SARyAhgEEhIKCmJ1eWVyX2Fza3MYDyABKAgiJgoUUXVldWVSZWNlaXB0UmVzcG9uc2USDgoGcXVldWVkGAEgASgIItUDChdRdWV1ZVBheW1lbnRMaW5rUmVxdWVzdBIlCg5zZXNzaW9uX3NlY3JldBgBIAEoCUINgAEBukgHcgUQARiAARIeCgttZXJjaGFudF9pZBgCIAEoCUIJukgGcgQQARhAEjkKC2Vudmlyb25tZW50GAMgASgOMhgubWVyY2hhbnQudjEuRW52aXJvbm1lbnRCCrpIB4IBBBABIAASHQoKc2Vzc2lvbl9pZBgEIAEoCUIJukgGcgQQARhAEhoKA3VybBgFIAEoCUINgAEBukgHcgUQARjQDxIcCgVlbWFpbBgGIAEoCUINgAEBukgHcgUQARj+ARIXCgZsb2NhbGUYByABKAlCB7pIBHICGCMSFwoGYW1vdW50GAggASgDQge6SAQiAigAEiMKCGN1cnJlbmN5GAkgASgJQhG6SA5yDDIKXltBLVpdezN9JBIaCglyZWZlcmVuY2UYCiABKAlCB7pIBHICGGQSHQoLZGVzY3JpcHRpb24YCyABKAlCCLpIBXIDGP8BEi4KCmV4cGlyZXNfYXQYDCABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEh0KC3JlcXVlc3Rfa2V5GA0gASgJQgi6SAVyAxj/ASK9AQoYUXVldWVQYXltZW50TGlua1Jlc3BvbnNlEj4KB291dGNvbWUYASABKA4yLS5tZXJjaGFudC52MS5RdWV1ZVBheW1lbnRMaW5rUmVzcG9uc2UuT3V0Y29tZSJhCgdPdXRjb21lEhcKE09VVENPTUVfVU5TUEVDSUZJRUQQABISCg5PVVRDT01FX1FVRVVFRBABEhMKD09VVENPTUVfTk9fTUFJTBACEhQKEE9VVENPTUVfVE9PX01BTlkQAzLcAQoOUmVjZWlwdFNlcnZpY2USWAoMUXVldWVSZWNlaXB0EiAubWVyY2hhbnQudjEuUXVldWVSZWNlaXB0UmVxdWVzdBohLm1lcmNoYW50LnYxLlF1ZXVlUmVjZWlwdFJlc3BvbnNlIgOQAgISaQoQUXVldWVQYXltZW50TGluaxIkLm1lcmNoYW50LnYxLlF1ZXVlUGF5bWVudExpbmtSZXF1ZXN0GiUubWVyY2hhbnQudjEuUXVldWVQYXltZW50TGlua1Jlc3BvbnNlIgiQAgKKtRgBBxoFirUYAQJiBnByb3RvMw", [file_access_v1_access, file_buf_validate_validate, file_google_protobuf_timestamp, file_merchant_v1_merchant]);
+  fileDesc("ChptZXJjaGFudC92MS9yZWNlaXB0cy5wcm90bxILbWVyY2hhbnQudjEiRwoLUmVjZWlwdExpbmUSFgoEbmFtZRgBIAEoCUIIukgFcgMYyAESEAoIcXVhbnRpdHkYAiABKAUSDgoGYW1vdW50GAMgASgDIsAEChNRdWV1ZVJlY2VpcHRSZXF1ZXN0Eh4KC21lcmNoYW50X2lkGAEgASgJQgm6SAZyBBABGEASOQoLZW52aXJvbm1lbnQYAiABKA4yGC5tZXJjaGFudC52MS5FbnZpcm9ubWVudEIKukgHggEEEAEgABIdCgpwYXltZW50X2lkGAMgASgJQgm6SAZyBBABGEASGgoJcmVmdW5kX2lkGAQgASgJQge6SARyAhhAEhwKBWVtYWlsGAUgASgJQg2AAQG6SAdyBRABGP4BEhcKBmxvY2FsZRgGIAEoCUIHukgEcgIYIxIXCgZhbW91bnQYByABKANCB7pIBCICKAESIwoIY3VycmVuY3kYCCABKAlCEbpIDnIMMgpeW0EtWl17M30kEi4KAmF0GAkgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcEIGukgDyAEBEhoKCXJlZmVyZW5jZRgKIAEoCUIHukgEcgIYZBIdCgtkZXNjcmlwdGlvbhgLIAEoCUIIukgFcgMY/wESMQoFbGluZXMYDCADKAsyGC5tZXJjaGFudC52MS5SZWNlaXB0TGluZUIIukgFkgECEGQSGwoKY2FyZF9icmFuZBgNIAEoCUIHukgEcgIYIBIbCgpjYXJkX2xhc3Q0GA4gASgJQge6SARyAhgEEhAKCGlzX2Fza2VkGA8gASgIEh0KC3JlcXVlc3Rfa2V5GBAgASgJQgi6SAVyAxjIARIVCg1yZWZ1bmRfZmFpbGVkGBEgASgIIiYKFFF1ZXVlUmVjZWlwdFJlc3BvbnNlEg4KBnF1ZXVlZBgBIAEoCCLVAwoXUXVldWVQYXltZW50TGlua1JlcXVlc3QSJQoOc2Vzc2lvbl9zZWNyZXQYASABKAlCDYABAbpIB3IFEAEYgAESHgoLbWVyY2hhbnRfaWQYAiABKAlCCbpIBnIEEAEYQBI5CgtlbnZpcm9ubWVudBgDIAEoDjIYLm1lcmNoYW50LnYxLkVudmlyb25tZW50Qgq6SAeCAQQQASAAEh0KCnNlc3Npb25faWQYBCABKAlCCbpIBnIEEAEYQBIaCgN1cmwYBSABKAlCDYABAbpIB3IFEAEY0A8SHAoFZW1haWwYBiABKAlCDYABAbpIB3IFEAEY/gESFwoGbG9jYWxlGAcgASgJQge6SARyAhgjEhcKBmFtb3VudBgIIAEoA0IHukgEIgIoABIjCghjdXJyZW5jeRgJIAEoCUIRukgOcgwyCl5bQS1aXXszfSQSGgoJcmVmZXJlbmNlGAogASgJQge6SARyAhhkEh0KC2Rlc2NyaXB0aW9uGAsgASgJQgi6SAVyAxj/ARIuCgpleHBpcmVzX2F0GAwgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIdCgtyZXF1ZXN0X2tleRgNIAEoCUIIukgFcgMY/wEivQEKGFF1ZXVlUGF5bWVudExpbmtSZXNwb25zZRI+CgdvdXRjb21lGAEgASgOMi0ubWVyY2hhbnQudjEuUXVldWVQYXltZW50TGlua1Jlc3BvbnNlLk91dGNvbWUiYQoHT3V0Y29tZRIXChNPVVRDT01FX1VOU1BFQ0lGSUVEEAASEgoOT1VUQ09NRV9RVUVVRUQQARITCg9PVVRDT01FX05PX01BSUwQAhIUChBPVVRDT01FX1RPT19NQU5ZEAMy3AEKDlJlY2VpcHRTZXJ2aWNlElgKDFF1ZXVlUmVjZWlwdBIgLm1lcmNoYW50LnYxLlF1ZXVlUmVjZWlwdFJlcXVlc3QaIS5tZXJjaGFudC52MS5RdWV1ZVJlY2VpcHRSZXNwb25zZSIDkAICEmkKEFF1ZXVlUGF5bWVudExpbmsSJC5tZXJjaGFudC52MS5RdWV1ZVBheW1lbnRMaW5rUmVxdWVzdBolLm1lcmNoYW50LnYxLlF1ZXVlUGF5bWVudExpbmtSZXNwb25zZSIIkAICirUYAQcaBYq1GAECYgZwcm90bzM", [file_access_v1_access, file_buf_validate_validate, file_google_protobuf_timestamp, file_merchant_v1_merchant]);
 
 /**
  * A line item.
@@ -104,7 +104,7 @@ export type QueueReceiptRequest = Message<"merchant.v1.QueueReceiptRequest"> & {
   locale: string;
 
   /**
-   * The captured amount, or all refunds so far; minor units.
+   * The captured amount, all refunds so far, or the refund that failed; minor units.
    *
    * @generated from field: int64 amount = 7;
    */
@@ -160,11 +160,25 @@ export type QueueReceiptRequest = Message<"merchant.v1.QueueReceiptRequest"> & {
   cardLast4: string;
 
   /**
-   * True: the buyer asks for it, so the merchant's setting does not matter.
+   * True: the buyer or the merchant's staff asks for it, so the merchant's setting does not matter.
    *
-   * @generated from field: bool buyer_asks = 15;
+   * @generated from field: bool is_asked = 15;
    */
-  buyerAsks: boolean;
+  isAsked: boolean;
+
+  /**
+   * Another mail for each key; empty: one mail for each payment.
+   *
+   * @generated from field: string request_key = 16;
+   */
+  requestKey: string;
+
+  /**
+   * The refund could not be paid out.
+   *
+   * @generated from field: bool refund_failed = 17;
+   */
+  refundFailed: boolean;
 };
 
 /**
@@ -377,8 +391,8 @@ export const QueuePaymentLinkResponse_OutcomeSchema: GenEnum<QueuePaymentLinkRes
 export const ReceiptService: GenService<{
   /**
    * Queues the mail about a payment, or about its refunds, in the merchant's name; repeats queue nothing. Refunds of a payment within an hour
-   * are one mail. Queues nothing if the merchant sends no receipts (unless the buyer asks for it), has reached its hourly limit, or mail is
-   * not configured. Fails with NOT_FOUND (merchant).
+   * are one mail. A failed refund is corrected once, if the buyer got a mail about refunds. Queues nothing if the merchant sends no receipts
+   * (unless a person asks for it), has reached its hourly limit, or mail is not configured. Fails with NOT_FOUND (merchant).
    *
    * @generated from rpc merchant.v1.ReceiptService.QueueReceipt
    */

@@ -1,6 +1,6 @@
-// Sends a buyer's receipt after an event, or when the buyer asks. Phases, each safe to rerun: 1 read the session ·
-// 2 ask merchant whether it sends receipts and payments for the captured or refunded amount · 3 pass them to merchant,
-// which queues each mail once.
+// Sends a buyer's receipt after an event, or when the buyer or the shop's staff asks. Phases, each safe to rerun: 1 read
+// the session · 2 ask merchant whether it sends receipts and payments for the captured or refunded amount · 3 pass them
+// to merchant, which queues each mail once.
 import { timestampDate, timestampFromDate } from "@bufbuild/protobuf/wkt";
 import { Failure } from "#platform/values/failure.ts";
 import { isId } from "#platform/values/id.ts";
@@ -30,20 +30,26 @@ export async function sendReceipt(
   const session = isId("session", sessionId) ? await findSession(context.db, sessionId) : undefined;
   if (!context.receipts || !session || session.customerEmail === "") return;
   const { merchantId, environment } = session;
-  if (await policy({ merchantId, environment })) await queueReceipt(context, session, refundId, false);
+  if (await policy({ merchantId, environment })) await queueReceipt(context, session, { refundId });
 }
 
-/** Sends the receipt that the buyer asks for on the receipt page. @returns false if it cannot be sent now */
-export async function sendAskedReceipt(context: ReceiptContext, session: StoredSession): Promise<boolean> {
-  return session.customerEmail !== "" && (await queueReceipt(context, session, "", true));
+/**
+ * Sends the receipt that the buyer asks for on the receipt page, or the shop's staff in the console.
+ * @param requestKey of the staff's form, which sends another mail @returns false if it cannot be sent now
+ */
+export async function sendAskedReceipt(
+  context: ReceiptContext,
+  session: StoredSession,
+  requestKey = "",
+): Promise<boolean> {
+  return session.customerEmail !== "" && (await queueReceipt(context, session, { isAsked: true, requestKey }));
 }
 
-/** @param refundId empty: the receipt of the payment @returns false if nothing was queued */
+/** @param refundId absent: the receipt of the payment @returns false if nothing was queued */
 async function queueReceipt(
   { payments, receipts }: Pick<ReceiptContext, "payments" | "receipts">,
   session: StoredSession,
-  refundId: string,
-  buyerAsks: boolean,
+  { refundId = "", ...request }: { refundId?: string; isAsked?: boolean; requestKey?: string },
 ): Promise<boolean> {
   const payment = await paymentOf({ payments }, session);
   const moved = refundId === "" ? captureOf(payment) : refundOf(payment.refunds, refundId);
@@ -63,7 +69,8 @@ async function queueReceipt(
     lines: moved.lines ?? linesOf(session, moved.amount),
     cardBrand: payment.card?.brand ?? "",
     cardLast4: payment.card?.last4 ?? "",
-    buyerAsks,
+    refundFailed: moved.hasFailed === true,
+    ...request,
   });
   return queued;
 }
@@ -83,6 +90,7 @@ interface MoneyMove {
   readonly at: Date;
   /** Absent: the session's lines. */
   readonly lines?: Line[];
+  readonly hasFailed?: true;
 }
 
 interface Line {
@@ -99,8 +107,12 @@ function captureOf({ status, capturedAmount, capturedAt }: Payment): MoneyMove |
 
 const linesMax = 100;
 
-/** The total of all refunds, with a line for each of several. undefined: this refund did not succeed. */
+/** The failed refund, or the total of all, with a line for each of several. undefined: this refund is under way. */
 function refundOf(refunds: readonly Refund[], refundId: string): MoneyMove | undefined {
+  const failed = refunds.find(({ id, status }) => id === refundId && status === "failed");
+  if (failed?.createdAt) {
+    return { amount: failed.amount, at: timestampDate(failed.createdAt), lines: [], hasFailed: true };
+  }
   const done = refunds.filter(({ status }) => status === "succeeded");
   const refund = done.find(({ id }) => id === refundId);
   if (!refund?.createdAt) return undefined;

@@ -18,6 +18,7 @@ import { dateTimeText, moneyText } from "../../../view/values.ts";
 import { paymentChip } from "../payments/table.ts";
 import { captureRoutes } from "./capture.ts";
 import { loadNotes, noteRoutes } from "./notes.ts";
+import { receiptForm, receiptRoutes } from "./receipt.ts";
 import { refundRoutes } from "./refund.ts";
 import { mayCancel, mayCapture, refundableAmount } from "./refusal.ts";
 import { findRelated, renderPaidTwice, renderRelated } from "./related.ts";
@@ -27,6 +28,7 @@ export function paymentRoutes(context: ConsoleContext): void {
   merchantPage(context, "/payments/:paymentId", "payments.read", (visit) => paymentPage(context, visit));
   refundRoutes(context);
   noteRoutes(context);
+  receiptRoutes(context);
   captureRoutes(context);
 }
 
@@ -53,7 +55,7 @@ async function paymentPage(context: ConsoleContext, visit: MerchantVisit): Promi
     body: html`<div class="heading"><h1>${title}</h1>${payment ? paymentChip(language, payment) : ""}</div>
 <p>${renderCopyable(language, paymentId)}</p>
 ${payment && related ? renderPaidTwice(visit, payment, related) : ""}${payment ? failureAndActions(visit, payment) : renderMissing(language, texts.payment)}
-<div class="halves">${payment ? html`<div class="screen"><div class="panel">${paymentFacts(visit, payment)}</div>${cardFacts(visit, payment)}${notes}</div>` : notes}${renderTimeline(visit, payment, story)}</div>
+<div class="halves">${payment ? html`<div class="screen"><div class="panel">${paymentFacts(visit, payment)}${receiptForm(visit, payment)}</div>${cardFacts(visit, payment)}${notes}</div>` : notes}${renderTimeline(visit, payment, story)}</div>
 ${payment && related ? renderRelated(visit, payment, related) : ""}
 ${booksHtml}${payment ? renderDeveloperDetails(context, visit, payment) : ""}`,
   };
