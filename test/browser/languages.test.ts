@@ -28,7 +28,8 @@ for (const [code, texts] of pageLanguages) {
     await seeScreen(page, texts.paidTitle);
     const receipt = await page.getByRole("link", { name: texts.receipt }).getAttribute("href");
     await page.goto(receipt ?? "");
-    await page.getByText(form.paidOn).waitFor();
+    await page.getByText(texts.paidTo, { exact: true }).waitFor();
+    assert.equal(await page.locator("html").getAttribute("lang"), code);
   });
 }
 

@@ -37,17 +37,10 @@ inBrowser("lists the order with discount and total before and after payment", as
   await payWith(page, cards.succeeds);
   await seeScreen(page, "Payment successful");
   assert.deepEqual(flat(await shownLines(page)), wanted);
-  const [receipt] = await Promise.all([
-    page.waitForEvent("popup"),
-    page.getByRole("link", { name: "View receipt" }).click(),
-  ]);
-  await receipt.waitForLoadState();
-  assert.deepEqual(flat(await receipt.locator(".items li").allInnerTexts()), [
-    "2 × Lemon cookbook, hardcover €49.90",
-    "Apron €15.00",
-    "10 % off -€6.49",
-  ]);
-  await takeScreenshot(receipt, "34-receipt-lines");
+  await page.getByRole("link", { name: "View receipt" }).click();
+  await page.getByText("Paid to", { exact: true }).waitFor();
+  assert.deepEqual(flat(await shownLines(page)), wanted);
+  await takeScreenshot(page, "34-receipt-lines");
 });
 
 inBrowser("folds more than four lines, and a keyboard opens them", async ({ page }) => {

@@ -24,6 +24,7 @@ const whileSuspended = [
   "/disputes/:disputeId/files",
   "/payments/:paymentId/cancel",
   "/payments/:paymentId/notes",
+  "/payments/:paymentId/receipt",
   "/payments/:paymentId/refund",
 ];
 /** A person's own settings, and the check of a processor account. */
