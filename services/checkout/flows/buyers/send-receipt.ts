@@ -1,6 +1,6 @@
-// Sends a buyer's receipt after an event, or when the buyer or the shop's staff asks. Phases, each safe to rerun: 1 read
-// the session · 2 ask merchant whether it sends receipts and payments for the captured or refunded amount · 3 pass them
-// to merchant, which queues each mail once.
+// Sends a buyer's receipt after an event, or when the buyer or the shop's staff asks. Phases, each safe to rerun:
+// 1 read the session · 2 ask merchant whether it sends receipts, and payments for the captured or refunded amount ·
+// 3 pass them to merchant, which queues each mail once.
 import { timestampDate, timestampFromDate } from "@bufbuild/protobuf/wkt";
 import { Failure } from "#platform/values/failure.ts";
 import { isId } from "#platform/values/id.ts";
