@@ -48,11 +48,8 @@ export async function queueReceipt(context: MerchantContext, request: QueueRecei
     if (!branding) throw new Failure("NOT_FOUND");
     if (!context.canMail || (branding.emailReceipts !== "on" && !request.isAsked)) return false;
     // Refunds of one payment within an hour share one mail: a later one contains the total.
-    const sendAt = refundFailed
-      ? await endRefundMails(tx, paymentId)
-      : isRefund
-        ? await replaceRefundMail(tx, paymentId, amount)
-        : null;
+    const ofRefund = () => (refundFailed ? endRefundMails(tx, paymentId) : replaceRefundMail(tx, paymentId, amount));
+    const sendAt = isRefund ? await ofRefund() : null;
     if (sendAt === undefined) return true;
     const { head, ...shop } = shopOf(branding, environment);
     return await queueBuyerMail(context, tx, environment, {

@@ -97,7 +97,7 @@ export async function replaceRefundMail(sql: Sql, paymentId: string, total: bigi
 
 /**
  * Forgets the sent mails about a payment's refunds after one failed, so that the refund made again has a mail, too.
- * @returns when the correction may be sent, after a queued mail, null for now; undefined if no mail needs one
+ * @returns when the correction is sent: after a queued mail, or null for now; undefined if no mail preceded it
  */
 export async function endRefundMails(sql: Sql, paymentId: string): Promise<Date | null | undefined> {
   const rows = await sql.rows<{ next: string | null }>(

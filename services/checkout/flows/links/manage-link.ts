@@ -9,8 +9,9 @@ import { type CreatePaymentLinkResponse, CreatePaymentLinkResponseSchema } from 
 import type { CheckoutContext } from "../../context.ts";
 import { toPaymentLink } from "../../messages.ts";
 import { linkViolations } from "../../rules/payment-link.ts";
-import { closeStoredLink, findLink, insertLink, type NewLink, type StoredLink } from "../../store/payment-links.ts";
+import { closeStoredLink, insertLink, type NewLink, type StoredLink } from "../../store/payment-links.ts";
 import type { Owner } from "../../store/session-lists.ts";
+import { describeLink } from "./pay-link.ts";
 
 interface LinkRequest extends Omit<NewLink, "id" | "status" | "createdAt"> {
   readonly idempotency: IdempotencyScope;
@@ -61,8 +62,8 @@ export async function findOwnLink(
   { merchantId, environment }: Owner,
   linkId: string,
 ): Promise<StoredLink> {
-  const link = isId("paymentLink", linkId) ? await findLink(db, linkId) : undefined;
-  if (!link || link.merchantId !== merchantId || link.environment !== environment) throw new Failure("NOT_FOUND");
+  const link = await describeLink({ db }, linkId);
+  if (link.merchantId !== merchantId || link.environment !== environment) throw new Failure("NOT_FOUND");
   return link;
 }
 

@@ -110,9 +110,9 @@ function stateChip(language: Language, { state, usesMax }: PaymentLink): Html {
   return toneChip(text, tone);
 }
 
-function oneLinkRoutes({ peers, ...context }: ConsoleContext): void {
-  const whole = { peers, ...context };
-  merchantPage(whole, "/links/:linkId", "payments.read", async (visit) => {
+function oneLinkRoutes(context: ConsoleContext): void {
+  const { peers } = context;
+  merchantPage(context, "/links/:linkId", "payments.read", async (visit) => {
     const { merchantId, environment, base } = visit;
     const { linkId = "" } = visit.request.params as { readonly linkId?: string };
     // Addresses of the release before, and of a payment's checkout.
@@ -121,7 +121,7 @@ function oneLinkRoutes({ peers, ...context }: ConsoleContext): void {
     if (!link) throw new Failure("NOT_FOUND");
     return linkPage(visit, link);
   });
-  merchantForm(whole, "/links/:linkId/close", { action: "links.write" }, async (visit) => {
+  merchantForm(context, "/links/:linkId/close", { action: "links.write" }, async (visit) => {
     const { merchantId, environment, base } = visit;
     const linkId = idParam(visit, "linkId", "paymentLink");
     await peers.links.closePaymentLink({ merchantId, environment, linkId });

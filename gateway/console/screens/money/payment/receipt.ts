@@ -13,9 +13,9 @@ import { postForm } from "../../../view/forms.ts";
 const action = "payments.note";
 const about = "receipt";
 
-export function receiptRoutes({ peers, log, ...context }: ConsoleContext): void {
-  const whole = { peers, log, ...context };
-  merchantForm(whole, "/payments/:paymentId/receipt", { action }, async (visit, form) => {
+export function receiptRoutes(context: ConsoleContext): void {
+  const { peers, log } = context;
+  merchantForm(context, "/payments/:paymentId/receipt", { action }, async (visit, form) => {
     const { merchantId, environment, base, request } = visit;
     const paymentId = idParam(visit, "paymentId", "payment");
     const { key: requestKey } = onceOf(form, [about, paymentId], []);
