@@ -65,6 +65,7 @@ export const durableConsumers = {
     source: "payments",
     types: "payment.refund_failed",
   },
+  notifyPaid: { by: "merchant", name: "merchant-notify-paid", source: "checkout", types: "session.completed" },
   notifyDeliveries: { by: "merchant", name: "merchant-notify-deliveries", source: "webhook", types: "delivery.>" },
   auditRiskRules: { by: "merchant", name: "merchant-audit-risk", source: "checkout", types: "risk_rule.>" },
 } as const satisfies Readonly<Record<string, { by: Source; name: string; source: Source; types: string }>>;

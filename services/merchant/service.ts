@@ -23,6 +23,7 @@ import { repeatKeyEnds } from "./flows/repeat-key-ends.ts";
 import { identityProvider } from "./flows/sign-in/provider.ts";
 import { checkAuditChainJob } from "./jobs/check-audit-chain.ts";
 import { ensureRequestDays, keepRequestDaysJob } from "./jobs/keep-request-days.ts";
+import { notifyPaidDaysJob, paidConsumer } from "./jobs/notify-paid.ts";
 import { notificationConsumers, notifyExpiringKeysJob } from "./jobs/notify-people.ts";
 import { auditConsumers } from "./jobs/record-audit.ts";
 import { sendMailsJobs } from "./jobs/send-mails.ts";
@@ -136,9 +137,10 @@ async function build(config: MerchantConfig, base: ServiceBase<MappedDatabase>):
       { name: "sweep-sign-in-links", everyMs: 600_000, runOnce: () => sweepLinks(db) },
       { name: "sweep-provider-tokens", everyMs: 3_600_000, runOnce: () => sweepTokens(db) },
       notifyExpiringKeysJob(context),
+      notifyPaidDaysJob(context),
       { name: "sweep-mails", everyMs: 3_600_000, runOnce: () => sweepMails(db) },
       { name: "sweep-browsers", everyMs: 3_600_000, runOnce: () => sweepBrowsers(db) },
     ],
-    consumers: [...auditConsumers(db), ...notificationConsumers(context)],
+    consumers: [...auditConsumers(db), ...notificationConsumers(context), paidConsumer(context)],
   };
 }

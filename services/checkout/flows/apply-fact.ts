@@ -90,16 +90,17 @@ export function factOf(payment: PaymentState | undefined): PaymentAnswer {
 
 /**
  * Attributes: payment_id (empty until merchants can read the payment), payment_status (may be empty); of a creation
- * also image (session-image.ts).
+ * also image (session-image.ts); of a completion also amount (minor units), currency, payment_link_id (may be empty).
  */
 export function sessionEvent(
   type: SessionEvent,
   session: NewSession,
   state: Pick<SessionState, "status" | "paymentStatus" | "failedAttempts">,
 ): Announcement {
-  const { id, merchantId, environment } = session;
+  const { id, merchantId, environment, amount, currency, paymentLinkId: payment_link_id } = session;
   const { status, paymentStatus } = state;
   const paymentId = isPaymentReadable(state) ? paymentIdOf(id) : "";
-  const attributes = { payment_id: paymentId, payment_status: paymentStatus };
+  const order = type === "session.completed" && { amount: String(amount), currency, payment_link_id };
+  const attributes = { payment_id: paymentId, payment_status: paymentStatus, ...order };
   return { type, merchantId, environment, objectId: id, status, at: clockNow(), attributes };
 }

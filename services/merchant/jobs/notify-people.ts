@@ -53,11 +53,8 @@ async function notifyFailedRefund(context: MerchantContext, tx: MappedTx, event:
 
 /** One mail per endpoint and day, since thousands of its deliveries may report at once. */
 async function notifyFailingEndpoints(context: MerchantContext, tx: MappedTx, events: readonly Event[]): Promise<void> {
-  const newIds = await markConsumed(
-    tx,
-    durableConsumers.notifyDeliveries.name,
-    events.map(({ id }) => id),
-  );
+  const ids = events.map(({ id }) => id);
+  const newIds = await markConsumed(tx, durableConsumers.notifyDeliveries.name, ids);
   const byEndpoint = new Map(
     events.filter(({ id }) => newIds.has(id)).map((event) => [event.attributes.endpoint_id ?? "", event]),
   );

@@ -1,15 +1,60 @@
 // The mails in English.
 import { browserName } from "#platform/values/browser-name.ts";
-import type { BrowserFacts, MailTexts, MatterFacts } from "./mail-content.ts";
+import type { BrowserFacts, MailContent, MailTexts, MatterFacts } from "./mail-content.ts";
 
 const browserText = ({ address, agent }: BrowserFacts) =>
   `Address: ${address || "unknown"}. Browser: ${browserName(agent) || "unknown"}.`;
-const reason = ({ merchantName }: MatterFacts) =>
-  `You receive this mail because you work for ${merchantName}. You can choose your notifications in the console.`;
-const subject = ({ isSandbox, merchantName }: MatterFacts, text: string) =>
-  `${isSandbox ? "[Sandbox] " : ""}${merchantName}: ${text}`;
-const sandboxNote = ({ isSandbox }: MatterFacts) =>
-  isSandbox ? ["This happened in the sandbox. No real money is involved."] : [];
+
+/** A notification for the people of a shop. */
+function about(facts: MatterFacts, subject: string, label: string, paragraphs: readonly string[]): MailContent {
+  const { isSandbox, merchantName, link } = facts;
+  return {
+    subject: `${isSandbox ? "[Sandbox] " : ""}${merchantName}: ${subject}`,
+    paragraphs: [...paragraphs, ...(isSandbox ? ["This happened in the sandbox. No real money is involved."] : [])],
+    button: { label, url: link },
+    notes: [
+      `You receive this mail because you work for ${merchantName}. You can choose your notifications in the console.`,
+    ],
+  };
+}
+
+const paid = (facts: MatterFacts) =>
+  about(facts, `you were paid ${facts.object}`, "View payment", [`A customer paid ${facts.object}.`]);
+
+const matters: MailTexts["matters"] = {
+  link_paid: paid,
+  checkout_paid: paid,
+  paid_daily: (facts) =>
+    about(facts, `you were paid on ${facts.date}`, "View payments", [`Paid on ${facts.date}: ${facts.object}.`]),
+  dispute_opened: (facts) =>
+    about(facts, "new dispute", "Respond to the dispute", [
+      `A buyer disputes the payment ${facts.object}. The amount is withheld until the dispute is closed.`,
+      ...(facts.date === "" ? [] : [`Please submit your evidence by ${facts.date}.`]),
+    ]),
+  dispute_due: (facts) =>
+    about(facts, "dispute evidence due soon", "Respond to the dispute", [
+      `Evidence for the dispute ${facts.object} is due on ${facts.date}. Without evidence you lose the dispute.`,
+    ]),
+  refund_failed: (facts) =>
+    about(facts, "refund failed", "View refund", [
+      `The refund ${facts.object} failed. The buyer has not received the money.`,
+    ]),
+  endpoint_failing: (facts) => {
+    const content = about(facts, "webhook endpoint failing", "View responses", [
+      `Your endpoint at ${facts.object} has not accepted any events for more than an hour.`,
+      "Each event is retried for three days. Once the endpoint works again, you can resend all failed events at once.",
+    ]);
+    return { ...content, notes: [...content.notes, "You receive at most one such mail per endpoint and day."] };
+  },
+  key_created: (facts) =>
+    about(facts, "new API key", "View API keys", [
+      `The API key “${facts.object}” was created. If your team did not create it, revoke it now.`,
+    ]),
+  key_expiring: (facts) =>
+    about(facts, "API key expires soon", "View API keys", [
+      `The API key “${facts.object}” expires on ${facts.date}. Please replace it before then.`,
+    ]),
+};
 
 export const englishMails: MailTexts = {
   invitation: ({ link, merchantName, role, inviterName }) => {
@@ -48,69 +93,18 @@ export const englishMails: MailTexts = {
     button: { label: "Review your account", url: link },
     notes: [browserText(from)],
   }),
-  disputeOpened: (facts) => ({
-    subject: subject(facts, "new dispute"),
-    paragraphs: [
-      `A buyer disputes the payment ${facts.object}. The amount is withheld until the dispute is closed.`,
-      ...(facts.date === "" ? [] : [`Please submit your evidence by ${facts.date}.`]),
-      ...sandboxNote(facts),
-    ],
-    button: { label: "Respond to the dispute", url: facts.link },
-    notes: [reason(facts)],
-  }),
-  disputeDue: (facts) => ({
-    subject: subject(facts, "dispute evidence due soon"),
-    paragraphs: [
-      `Evidence for the dispute ${facts.object} is due on ${facts.date}. Without evidence you lose the dispute.`,
-      ...sandboxNote(facts),
-    ],
-    button: { label: "Respond to the dispute", url: facts.link },
-    notes: [reason(facts)],
-  }),
-  refundFailed: (facts) => ({
-    subject: subject(facts, "refund failed"),
-    paragraphs: [`The refund ${facts.object} failed. The buyer has not received the money.`, ...sandboxNote(facts)],
-    button: { label: "View refund", url: facts.link },
-    notes: [reason(facts)],
-  }),
-  endpointFailing: (facts) => ({
-    subject: subject(facts, "webhook endpoint failing"),
-    paragraphs: [
-      `Your endpoint at ${facts.object} has not accepted any events for more than an hour.`,
-      "Each event is retried for three days. Once the endpoint works again, you can resend all failed events at once.",
-      ...sandboxNote(facts),
-    ],
-    button: { label: "View responses", url: facts.link },
-    notes: [reason(facts), "You receive at most one such mail per endpoint and day."],
-  }),
-  keyCreated: (facts) => ({
-    subject: subject(facts, "new API key"),
-    paragraphs: [
-      `The API key “${facts.object}” was created. If your team did not create it, revoke it now.`,
-      ...sandboxNote(facts),
-    ],
-    button: { label: "View API keys", url: facts.link },
-    notes: [reason(facts)],
-  }),
-  keyExpiring: (facts) => ({
-    subject: subject(facts, "API key expires soon"),
-    paragraphs: [
-      `The API key “${facts.object}” expires on ${facts.date}. Please replace it before then.`,
-      ...sandboxNote(facts),
-    ],
-    button: { label: "View API keys", url: facts.link },
-    notes: [reason(facts)],
-  }),
+  matters,
   standingChanged: ({ link, merchantName, status, reason: why }) => {
     const [word, now] = {
-      active: ["active", "You can take payments. Sessions and payment links that were canceled stay canceled."],
+      active: ["active", "You can take payments. Checkout sessions that were canceled stay canceled."],
       suspended: [
         "suspended",
         "You cannot take payments. You can still view data, refund payments, cancel authorizations and respond to disputes.",
       ],
       closed: ["closed", "You cannot take payments, and you can only view data."],
     }[status];
-    const ended = "Open checkout sessions and payment links have been canceled and will not come back.";
+    const ended =
+      "Open checkout sessions have been canceled and will not come back. Payment links take no payments until the account is active.";
     return {
       subject: `${merchantName}: account ${word}`,
       paragraphs: [

@@ -1,15 +1,60 @@
 // The mails in German.
 import { browserName } from "#platform/values/browser-name.ts";
-import type { BrowserFacts, MailTexts, MatterFacts } from "./mail-content.ts";
+import type { BrowserFacts, MailContent, MailTexts, MatterFacts } from "./mail-content.ts";
 
 const browserText = ({ address, agent }: BrowserFacts) =>
   `Adresse: ${address || "unbekannt"}. Browser: ${browserName(agent) || "unbekannt"}.`;
-const reason = ({ merchantName }: MatterFacts) =>
-  `Sie erhalten diese E-Mail, weil Sie für ${merchantName} arbeiten. Ihre Mitteilungen wählen Sie in der Konsole aus.`;
-const subject = ({ isSandbox, merchantName }: MatterFacts, text: string) =>
-  `${isSandbox ? "[Sandbox] " : ""}${merchantName}: ${text}`;
-const sandboxNote = ({ isSandbox }: MatterFacts) =>
-  isSandbox ? ["Dies geschah in der Sandbox. Es fließt kein echtes Geld."] : [];
+
+/** A notification for the people of a shop. */
+function about(facts: MatterFacts, subject: string, label: string, paragraphs: readonly string[]): MailContent {
+  const { isSandbox, merchantName, link } = facts;
+  return {
+    subject: `${isSandbox ? "[Sandbox] " : ""}${merchantName}: ${subject}`,
+    paragraphs: [...paragraphs, ...(isSandbox ? ["Dies geschah in der Sandbox. Es fließt kein echtes Geld."] : [])],
+    button: { label, url: link },
+    notes: [
+      `Sie erhalten diese E-Mail, weil Sie für ${merchantName} arbeiten. Ihre Mitteilungen wählen Sie in der Konsole aus.`,
+    ],
+  };
+}
+
+const paid = (facts: MatterFacts) =>
+  about(facts, `Zahlung über ${facts.object}`, "Zahlung ansehen", [`Ein Kunde hat ${facts.object} bezahlt.`]);
+
+const matters: MailTexts["matters"] = {
+  link_paid: paid,
+  checkout_paid: paid,
+  paid_daily: (facts) =>
+    about(facts, `Zahlungen am ${facts.date}`, "Zahlungen ansehen", [`Am ${facts.date} bezahlt: ${facts.object}.`]),
+  dispute_opened: (facts) =>
+    about(facts, "neue Reklamation", "Stellung nehmen", [
+      `Ein Käufer reklamiert die Zahlung ${facts.object}. Der Betrag wird einbehalten, bis die Reklamation abgeschlossen ist.`,
+      ...(facts.date === "" ? [] : [`Bitte reichen Sie Ihre Belege bis zum ${facts.date} ein.`]),
+    ]),
+  dispute_due: (facts) =>
+    about(facts, "Belege zu einer Reklamation bald fällig", "Stellung nehmen", [
+      `Die Belege zur Reklamation ${facts.object} sind am ${facts.date} fällig. Ohne Belege verlieren Sie sie.`,
+    ]),
+  refund_failed: (facts) =>
+    about(facts, "Erstattung fehlgeschlagen", "Erstattung ansehen", [
+      `Die Erstattung ${facts.object} ist fehlgeschlagen. Der Käufer hat das Geld nicht erhalten.`,
+    ]),
+  endpoint_failing: (facts) => {
+    const content = about(facts, "Webhook-Endpunkt nicht erreichbar", "Antworten ansehen", [
+      `Ihr Endpunkt bei ${facts.object} hat seit über einer Stunde keine Ereignisse angenommen.`,
+      "Jedes Ereignis wird drei Tage lang erneut gesendet. Sobald der Endpunkt wieder funktioniert, können Sie alle fehlgeschlagenen Ereignisse auf einmal erneut senden.",
+    ]);
+    return { ...content, notes: [...content.notes, "Sie erhalten höchstens eine solche E-Mail pro Endpunkt und Tag."] };
+  },
+  key_created: (facts) =>
+    about(facts, "neuer API-Schlüssel", "API-Schlüssel ansehen", [
+      `Der API-Schlüssel „${facts.object}“ wurde angelegt. Wenn das niemand aus Ihrem Team war, sperren Sie ihn sofort.`,
+    ]),
+  key_expiring: (facts) =>
+    about(facts, "API-Schlüssel läuft bald ab", "API-Schlüssel ansehen", [
+      `Der API-Schlüssel „${facts.object}“ läuft am ${facts.date} ab. Bitte ersetzen Sie ihn vorher.`,
+    ]),
+};
 
 export const germanMails: MailTexts = {
   invitation: ({ link, merchantName, role, inviterName }) => {
@@ -52,72 +97,18 @@ export const germanMails: MailTexts = {
     button: { label: "Konto prüfen", url: link },
     notes: [browserText(from)],
   }),
-  disputeOpened: (facts) => ({
-    subject: subject(facts, "neuer Zahlungsstreit"),
-    paragraphs: [
-      `Ein Käufer bestreitet die Zahlung ${facts.object}. Der Betrag wird einbehalten, bis der Streit abgeschlossen ist.`,
-      ...(facts.date === "" ? [] : [`Bitte reichen Sie Ihre Belege bis zum ${facts.date} ein.`]),
-      ...sandboxNote(facts),
-    ],
-    button: { label: "Stellung nehmen", url: facts.link },
-    notes: [reason(facts)],
-  }),
-  disputeDue: (facts) => ({
-    subject: subject(facts, "Belege zu einem Zahlungsstreit bald fällig"),
-    paragraphs: [
-      `Die Belege zum Zahlungsstreit ${facts.object} sind am ${facts.date} fällig. Ohne Belege verlieren Sie ihn.`,
-      ...sandboxNote(facts),
-    ],
-    button: { label: "Stellung nehmen", url: facts.link },
-    notes: [reason(facts)],
-  }),
-  refundFailed: (facts) => ({
-    subject: subject(facts, "Erstattung fehlgeschlagen"),
-    paragraphs: [
-      `Die Erstattung ${facts.object} ist fehlgeschlagen. Der Käufer hat das Geld nicht erhalten.`,
-      ...sandboxNote(facts),
-    ],
-    button: { label: "Erstattung ansehen", url: facts.link },
-    notes: [reason(facts)],
-  }),
-  endpointFailing: (facts) => ({
-    subject: subject(facts, "Webhook-Endpunkt nicht erreichbar"),
-    paragraphs: [
-      `Ihr Endpunkt bei ${facts.object} hat seit über einer Stunde keine Ereignisse angenommen.`,
-      "Jedes Ereignis wird drei Tage lang erneut gesendet. Sobald der Endpunkt wieder funktioniert, können Sie alle fehlgeschlagenen Ereignisse auf einmal erneut senden.",
-      ...sandboxNote(facts),
-    ],
-    button: { label: "Antworten ansehen", url: facts.link },
-    notes: [reason(facts), "Sie erhalten höchstens eine solche E-Mail pro Endpunkt und Tag."],
-  }),
-  keyCreated: (facts) => ({
-    subject: subject(facts, "neuer API-Schlüssel"),
-    paragraphs: [
-      `Der API-Schlüssel „${facts.object}“ wurde angelegt. Wenn das niemand aus Ihrem Team war, sperren Sie ihn sofort.`,
-      ...sandboxNote(facts),
-    ],
-    button: { label: "API-Schlüssel ansehen", url: facts.link },
-    notes: [reason(facts)],
-  }),
-  keyExpiring: (facts) => ({
-    subject: subject(facts, "API-Schlüssel läuft bald ab"),
-    paragraphs: [
-      `Der API-Schlüssel „${facts.object}“ läuft am ${facts.date} ab. Bitte ersetzen Sie ihn vorher.`,
-      ...sandboxNote(facts),
-    ],
-    button: { label: "API-Schlüssel ansehen", url: facts.link },
-    notes: [reason(facts)],
-  }),
+  matters,
   standingChanged: ({ link, merchantName, status, reason: why }) => {
     const [word, now] = {
-      active: ["aktiv", "Sie können Zahlungen annehmen. Beendete Sitzungen und Zahlungslinks bleiben beendet."],
+      active: ["aktiv", "Sie können Zahlungen annehmen. Stornierte Bezahlvorgänge bleiben storniert."],
       suspended: [
         "gesperrt",
         "Sie können keine Zahlungen annehmen. Sie können weiterhin Daten ansehen, Zahlungen erstatten, Autorisierungen stornieren und Reklamationen beantworten.",
       ],
       closed: ["geschlossen", "Sie können keine Zahlungen annehmen und nur noch Daten ansehen."],
     }[status];
-    const ended = "Offene Checkout-Sitzungen und Zahlungslinks wurden endgültig beendet.";
+    const ended =
+      "Offene Bezahlvorgänge wurden endgültig storniert. Zahlungslinks nehmen keine Zahlungen an, bis das Konto wieder aktiv ist.";
     return {
       subject: `${merchantName}: Konto ${word}`,
       paragraphs: [

@@ -1,5 +1,6 @@
 // Renders a mail's content as plain text and as HTML: one column in the sender's name and colour, without external
 // resources.
+import type { NotificationKind } from "../rules/people/notifications.ts";
 
 type MailRow = readonly [name: string, value: string];
 
@@ -136,7 +137,7 @@ export interface MatterFacts {
   readonly link: string;
   readonly merchantName: string;
   readonly isSandbox: boolean;
-  /** The object's id, or its name. */
+  /** The object's id, its name or amounts. */
   readonly object: string;
   /** The due or expiry date as `2026-11-25`; may be empty. */
   readonly date: string;
@@ -155,11 +156,6 @@ export interface MailTexts {
   signInLink(facts: { readonly link: string } & BrowserFacts): MailContent;
   signInMethodAdded(facts: { readonly link: string } & BrowserFacts): MailContent;
   newBrowser(facts: { readonly link: string } & BrowserFacts): MailContent;
-  disputeOpened(facts: MatterFacts): MailContent;
-  disputeDue(facts: MatterFacts): MailContent;
-  refundFailed(facts: MatterFacts): MailContent;
-  endpointFailing(facts: MatterFacts): MailContent;
-  keyCreated(facts: MatterFacts): MailContent;
-  keyExpiring(facts: MatterFacts): MailContent;
+  readonly matters: Readonly<Record<NotificationKind, (facts: MatterFacts) => MailContent>>;
   standingChanged(facts: StandingFacts): MailContent;
 }

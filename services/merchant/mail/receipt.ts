@@ -134,7 +134,7 @@ function fill(text: string, values: Readonly<Record<string, string>>): string {
 }
 
 /** Builds the decimal as text: no amount becomes a floating-point number. */
-function amountText(minorUnits: bigint, currency: string, tag: string): string {
+export function amountText(minorUnits: bigint, currency: string, tag: string): string {
   const exponent = currencyExponent(currency) ?? 2;
   const digits = { minimumFractionDigits: exponent, maximumFractionDigits: exponent };
   const format = new Intl.NumberFormat(tag, { style: "currency", currency, ...digits });

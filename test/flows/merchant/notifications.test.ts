@@ -104,6 +104,95 @@ test("a failed live refund is notified in the person's language", async () => {
   assert(mail.text?.includes(`/${merchantId}/live/payments/${paymentId}`) && mail.text.includes(refundId));
 });
 
+const announcePaid = (merchantId: string, amount: number, more: Readonly<Record<string, string>> = {}) =>
+  service.announce({
+    source: "checkout",
+    type: "session.completed",
+    merchantId,
+    environment: Environment.LIVE,
+    objectId: newId("session"),
+    occurredAt: timestampFromDate(new Date()),
+    attributes: {
+      ...{ payment_id: newId("payment"), payment_status: "succeeded", payment_link_id: "" },
+      ...{ amount: String(amount), currency: "EUR", ...more },
+    },
+  });
+
+test("a paid link is notified to those who make links, another checkout only to those who chose it, and not if authorized", async () => {
+  const merchantId = await service.newMerchant();
+  const [owner, support, finance] = [
+    await service.joinMember(merchantId),
+    await service.joinMember(merchantId, { role: "support" }),
+    await service.joinMember(merchantId, { role: "finance" }),
+  ];
+  await service.signIn.updatePerson({ sessionSecret: support.secret, language: "de" });
+  const choose = (person: SignedIn, ...kinds: string[]) =>
+    service.people.updateNotifications({ sessionSecret: person.secret, merchantId, kinds });
+  await choose(finance, "checkout_paid");
+  const paymentId = newId("payment");
+  await announcePaid(merchantId, 1_999, { payment_status: "requires_capture" });
+  await announcePaid(merchantId, 1_200, { payment_link_id: "pl_1", payment_id: paymentId });
+  await announcePaid(merchantId, 123_400);
+  const mail = await firstAbout(owner, "you were paid");
+  assert.equal(mail.subject, "Acme: you were paid €12.00");
+  assert(mail.text?.includes(`${consoleOrigin}/${merchantId}/live/payments/${paymentId}`));
+  assert((await firstAbout(support, "Zahlung über 12,00")).subject?.startsWith("Acme: "));
+  assert.equal((await firstAbout(finance, "you were paid")).subject, "Acme: you were paid €1,234.00");
+  const sent = [owner, finance].map(({ email }) => about(email, "you were paid").length);
+  assert.deepEqual([...sent, about(support.email, "Zahlung").length], [1, 1, 1]);
+});
+
+test("the totals of a day in the shop's time zone are mailed once after it ended to those who chose them", async () => {
+  const merchantId = await service.newMerchant();
+  const [owner, finance] = [
+    await service.joinMember(merchantId),
+    await service.joinMember(merchantId, { role: "finance" }),
+  ];
+  const environment = Environment.LIVE;
+  await service.merchants.updateProfile({ merchantId, environment, timeZone: "Pacific/Auckland" });
+  const days = async () =>
+    (
+      await service.database.query(
+        `select day::text as day, currency, total::int as total, count,
+           (ends_at at time zone 'Pacific/Auckland')::text as ends from paid_days where merchant_id = $1 order by currency`,
+        [merchantId],
+      )
+    ).rows;
+  await announcePaid(merchantId, 99_900, { payment_link_id: "pl_1" });
+  await firstAbout(owner, "you were paid €999.00");
+  assert.deepEqual(await days(), [], "no one has chosen the totals yet");
+  const kinds = ["paid_daily"];
+  await service.people.updateNotifications({ sessionSecret: finance.secret, merchantId, kinds });
+  for (const [amount, currency] of [
+    [1_200, "EUR"],
+    [2_400, "EUR"],
+    [500, "JPY"],
+  ] as const)
+    await announcePaid(merchantId, amount, { currency });
+  const found = await eventually("three payments", async () => {
+    const rows = await days();
+    return rows.reduce((sum, { count }) => sum + count, 0) === 3 ? rows : undefined;
+  });
+  const { day, ends } = found[0];
+  const next = new Date(Date.parse(day) + dayMs).toISOString().slice(0, 10);
+  assert.deepEqual(found, [
+    { day, currency: "EUR", total: 3_600, count: 2, ends },
+    { day, currency: "JPY", total: 500, count: 1, ends },
+  ]);
+  assert.equal(ends, `${next} 00:00:00`);
+  await service.database.query("update paid_days set ends_at = now() - interval '61 minutes' where merchant_id = $1", [
+    merchantId,
+  ]);
+  const replicas = await Promise.all([service.startReplica(), service.startReplica()]);
+  const mail = await firstAbout(finance, "you were paid on");
+  assert.equal(mail.subject, `Acme: you were paid on ${day}`);
+  assert(mail.text?.includes(`Paid on ${day}: €36.00 (2 ×), ¥500.`), mail.text);
+  assert(mail.text?.includes(`/${merchantId}/live/payments?from=${day}&to=${day}`));
+  await Promise.all(replicas.map((replica) => replica.stop()));
+  assert.deepEqual([await days(), about(finance.email, "paid on").length], [[], 1]);
+  assert.equal(about(owner.email, "paid on").length, 0);
+});
+
 test("a failing endpoint is notified once a day to those who may see webhooks", async () => {
   const merchantId = await service.newMerchant();
   const [developer, finance] = [
@@ -232,7 +321,7 @@ test("the unsubscribe link ends one kind of mail for its own person only, withou
   const { kinds } = await people.getNotifications(scope);
   assert.deepEqual(
     kinds.filter(({ isOn }) => !isOn).map(({ name }) => name),
-    ["dispute_opened"],
+    ["checkout_paid", "paid_daily", "dispute_opened"],
   );
 });
 

@@ -9,6 +9,7 @@ import { EventBus } from "#platform/events/event-bus.ts";
 import { eventSubject } from "#platform/events/streams.ts";
 import { connectPeer } from "#platform/rpc/client.ts";
 import type { CallerName } from "#platform/secrets/callers.ts";
+import type { RunningService } from "#platform/service/service.ts";
 import { createLog } from "#platform/telemetry/log.ts";
 import { callContext } from "#platform/values/call-context.ts";
 import { newId } from "#platform/values/id.ts";
@@ -22,6 +23,7 @@ import {
 import { Door, PeopleService, SignInService } from "#proto/merchant/v1/people_pb.ts";
 import { ReceiptService } from "#proto/merchant/v1/receipts_pb.ts";
 import { startMerchant } from "../../../services/merchant/service.ts";
+import { sources } from "../../../services/services.ts";
 import { SoftwareAuthenticator } from "../../harness/software-authenticator.ts";
 import { type AnnouncedEvents, listenTo, serviceConfig } from "../service-config.ts";
 
@@ -63,13 +65,15 @@ export interface PeopleOverRpc {
   readonly operatorToken: string;
   readonly keys: Client<typeof ApiKeyService>;
   readonly receipts: Client<typeof ReceiptService>;
-  /** Announces an event as the payments service does. */
+  /** Announces an event as its source does; default: payments. */
   announce(event: MessageInitShape<typeof EventSchema>): Promise<void>;
   newMerchant(): Promise<string>;
   /** @returns the token of the invitation's link */
   issueInvitation(merchantId: string, input?: InvitationInput): Promise<string>;
   /** A signed-in member of the merchant with a fresh proof. */
   joinMember(merchantId: string, input?: InvitationInput): Promise<SignedIn>;
+  /** Another replica, which runs each job at its start. */
+  startReplica(): Promise<RunningService>;
   stop(): Promise<void>;
 }
 
@@ -90,14 +94,16 @@ export async function startPeopleOverRpc(
   ]);
   const [consoleToken = "", operatorToken = "", anyToken = ""] = [...tokens.keys()];
   const announced = await listenTo(config, "merchant");
-  const service = await startMerchant({
-    ...config,
-    ...simulator,
-    CONSOLE_ORIGIN: consoleOrigin,
-    OPERATORS_CONSOLE_ORIGIN: operatorsOrigin,
-    RPC_CALLERS_FILE: { of: (token) => tokens.get(token) ?? [], problem: undefined },
-    ...settings,
-  });
+  const start = () =>
+    startMerchant({
+      ...config,
+      ...simulator,
+      CONSOLE_ORIGIN: consoleOrigin,
+      OPERATORS_CONSOLE_ORIGIN: operatorsOrigin,
+      RPC_CALLERS_FILE: { of: (token) => tokens.get(token) ?? [], problem: undefined },
+      ...settings,
+    });
+  const service = await start();
   const url = `http://127.0.0.1:${service.port}`;
   const [byConsole, byOperator, byAny] = [consoleToken, operatorToken, anyToken].map((token) =>
     connectPeer({ url, token }),
@@ -136,9 +142,10 @@ export async function startPeopleOverRpc(
     operatorToken,
     keys: byAny.client(ApiKeyService),
     receipts: byAny.client(ReceiptService),
+    startReplica: start,
     async announce(event) {
       const id = newId("event");
-      const source = event.source === "webhook" ? "webhook" : "payments";
+      const source = sources.find((each) => each === event.source) ?? "payments";
       const body = toBinary(EventSchema, create(EventSchema, { ...event, id, source }));
       await bus.publish(eventSubject(config.NATS_NAMESPACE, source, event.type ?? ""), id, body);
     },

@@ -239,6 +239,7 @@ test("a member has up to thirty saved views and a choice of mails, which end wit
   assert.deepEqual(
     kinds.map(({ name, isOn }) => [name, isOn]),
     [
+      ["link_paid", true],
       ["dispute_opened", true],
       ["dispute_due", true],
       ["refund_failed", true],

@@ -6,13 +6,15 @@ import type { MappedTx } from "#platform/database/mapped-database.ts";
 import { clockNow } from "#platform/values/clock.ts";
 import { Environment } from "#proto/merchant/v1/merchant_pb.ts";
 import type { MerchantContext } from "../../context.ts";
-import type { MailContent, MailTexts, MatterFacts } from "../../mail/mail-content.ts";
+import type { MailBrand } from "../../mail/mail-content.ts";
 import { brandOf, mailTexts, queueMail } from "../../mail/queue-mail.ts";
+import { amountText } from "../../mail/receipt.ts";
 import { unsubscribeToken } from "../../mail/unsubscribe.ts";
 import type { Door } from "../../rules/people/door.ts";
-import { kindsFor, type NotificationKind } from "../../rules/people/notifications.ts";
+import { isChosen, kindsFor, type NotificationKind } from "../../rules/people/notifications.ts";
 import { roleNamed } from "../../rules/people/roles.ts";
 import { findMerchant, type Merchant } from "../../store/merchants.ts";
+import type { PaidSum } from "../../store/paid-days.ts";
 import type { SessionRow } from "../../store/people/console-sessions.ts";
 import { membersOf } from "../../store/people/memberships.ts";
 import { choicesOf } from "../../store/people/notification-choices.ts";
@@ -25,8 +27,8 @@ interface Matter {
   readonly merchantId: string;
   readonly environment: Environment;
   readonly objectId: string;
-  /** The object's name in the text. */
-  readonly object: string;
+  /** The object's name in the text, or sums of money, which are shown in the person's language. */
+  readonly object: string | readonly PaidSum[];
   /** The due or expiry date. */
   readonly date?: Date | undefined;
   /** The console's path after merchant and environment. */
@@ -48,18 +50,20 @@ export async function notifyPeople(context: MerchantContext, tx: MappedTx, matte
   const isSandbox = environment === Environment.SANDBOX;
   const date = matter.date?.toISOString().slice(0, 10) ?? "";
   const link = `${origin}/${merchantId}/${isSandbox ? "sandbox" : "live"}/${matter.path}`;
-  const facts = { link, merchantName: merchant.name, isSandbox, object: matter.object, date };
-  const brand = await brandOf(tx, merchantId, environment);
+  const { object: named } = matter;
+  let brand: MailBrand | undefined;
   for (const { id: personId, email, language, role } of await membersOf(tx, merchantId)) {
     if (personId === matter.exceptPersonId || !kindsFor(role).includes(kind)) continue;
-    if ((await choicesOf(tx.em, { personId, merchantId })).get(kind) === false) continue;
+    if (!isChosen(await choicesOf(tx.em, { personId, merchantId }), kind)) continue;
+    const object = typeof named === "string" ? named : named.map((sum) => sumText(sum, language)).join(", ");
+    const facts = { link, merchantName: merchant.name, isSandbox, object, date };
     const token = unsubscribeToken(context.hashKeys, { personId, merchantId, kind });
     await queueMail(context, tx, {
       to: email,
       personId,
       kind,
-      content: contentOf[kind](mailTexts(language), facts),
-      brand,
+      content: mailTexts(language).matters[kind](facts),
+      brand: (brand ??= await brandOf(tx, merchantId, environment)),
       merchantId,
       objectId,
       onceKey: `${kind}:${objectId}:${personId}`,
@@ -70,14 +74,10 @@ export async function notifyPeople(context: MerchantContext, tx: MappedTx, matte
   }
 }
 
-const contentOf: { readonly [K in NotificationKind]: (texts: MailTexts, facts: MatterFacts) => MailContent } = {
-  dispute_opened: (texts, facts) => texts.disputeOpened(facts),
-  dispute_due: (texts, facts) => texts.disputeDue(facts),
-  refund_failed: (texts, facts) => texts.refundFailed(facts),
-  endpoint_failing: (texts, facts) => texts.endpointFailing(facts),
-  key_created: (texts, facts) => texts.keyCreated(facts),
-  key_expiring: (texts, facts) => texts.keyExpiring(facts),
-};
+/** `€12.00`, or `€36.00 (3 ×)`. */
+function sumText({ total, currency, count }: PaidSum, language: string): string {
+  return `${amountText(BigInt(total), currency, language || "en")}${count === 1 ? "" : ` (${count} ×)`}`;
+}
 
 /** Notifies a merchant's owners of its new status. They cannot opt out. The caller wakes `mails` after the commit. */
 export async function notifyOwners(

@@ -3,7 +3,7 @@ import type { MappedTx } from "#platform/database/mapped-database.ts";
 import { Failure, invalidField } from "#platform/values/failure.ts";
 import type { MerchantContext } from "../../context.ts";
 import { readUnsubscribeToken } from "../../mail/unsubscribe.ts";
-import { isKind, kindsFor, type NotificationKind } from "../../rules/people/notifications.ts";
+import { isChosen, isKind, kindsFor, type NotificationKind } from "../../rules/people/notifications.ts";
 import { withdrawMailsOf } from "../../store/mails.ts";
 import { findMerchant } from "../../store/merchants.ts";
 import { findMembership, type Membership } from "../../store/people/memberships.ts";
@@ -28,7 +28,7 @@ const viewsMax = 30;
 export async function readNotifications(context: MerchantContext, scope: OwnScope): Promise<ChosenKind[]> {
   const own = await ownMembership(context, scope);
   const choices = await choicesOf(context.db.em(), keyOf(own));
-  return kindsFor(own.role).map((name) => ({ name, isOn: choices.get(name) ?? true }));
+  return kindsFor(own.role).map((name) => ({ name, isOn: isChosen(choices, name) }));
 }
 
 /**
