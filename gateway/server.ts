@@ -34,6 +34,7 @@ import { addOperations } from "./routes/operations.ts";
 import { browserScriptRoutes } from "./routes/pages/browser-scripts.ts";
 import { documentRoutes, securityContactRoute } from "./routes/pages/documents.ts";
 import { hostedPageRoutes } from "./routes/pages/hosted-page.ts";
+import { logoRoute } from "./routes/pages/logo.ts";
 import { pageReportRoutes } from "./routes/pages/page-reports.ts";
 import { processorRoutes } from "./routes/processors.ts";
 import type { GatewayConfig } from "./settings.ts";
@@ -155,6 +156,7 @@ function addRoutes(
   documentRoutes(context, config);
   hostedPageRoutes(context, peers, config);
   pageReportRoutes(context, log);
+  logoRoute(context, peers);
   browserScriptRoutes(context.app, releaseVersion());
   processorRoutes(context, peers);
   securityContactRoute(context.app, config);

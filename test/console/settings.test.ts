@@ -6,6 +6,7 @@ import { merchantApi } from "../harness/api.ts";
 import { browserSuite, takeScreenshot, type Visit } from "../harness/browser.ts";
 import { addAuthenticator, mailTo, openAs, startConsoleStack } from "../harness/console.ts";
 import { eventually } from "../harness/eventually.ts";
+import { jpegFile, pdfFile, pngFile } from "../harness/files/sample-files.ts";
 import { cards } from "../harness/pay.ts";
 import { FakeStripe } from "../harness/stripe/fake-stripe.ts";
 import { fixture, suite } from "../harness/suite.ts";
@@ -91,6 +92,53 @@ visit.alone("previews the typed branding in every state and saves it", async () 
   assert.is(stored.text("display_name"), "<img src=x onerror=alert(1)> Books");
 });
 
+visit.alone("shows an uploaded logo to buyers, in its own type only, and refuses other files", async () => {
+  const { page } = owner;
+  const person = await personOf(owner, running.stack, "/account");
+  const path = `${new URL(base).pathname}/branding`;
+  const webp = Buffer.from("RIFF\u0000\u0000\u0000\u0000WEBPVP8 ", "latin1");
+  for (const content of [Buffer.from("<svg/>"), pdfFile(), Buffer.alloc(0), pngFile(1, 1, 513 * 1_024)]) {
+    const { status, text } = await person.upload(`${path}/logo`, {}, content, "logo.png");
+    assert.is(status, 422);
+    assert.match(text, "Choose a PNG, JPEG or WebP file of at most 512 kB.");
+  }
+  const addresses: string[] = [];
+  for (const [content, type] of [
+    [webp, "image/webp"],
+    [jpegFile(), "image/jpeg"],
+    [pngFile(1, 1, 511 * 1_024), "image/png"],
+  ] as const) {
+    assert.match((await person.upload(`${path}/logo`, {}, content, "a.svg")).location, "done=branding-saved");
+    const [, address = ""] = /value="(http:[^"]+\/logos\/[^"]+)"/.exec((await person.get(path)).text) ?? [];
+    addresses.push(address);
+    const answer = await fetch(address);
+    assert.equal(Buffer.from(await answer.arrayBuffer()), content);
+    const header = (name: string) => answer.headers.get(name);
+    assert.is(header("content-type"), type);
+    assert.is(header("x-content-type-options"), "nosniff");
+    assert.is(header("content-security-policy"), "sandbox; default-src 'none'");
+    assert.match(header("cache-control") ?? "", "immutable");
+  }
+  for (const unknown of ["0", "00000000-0000-4000-8000-000000000000"])
+    assert.is((await fetch(new URL(`/logos/${unknown}`, addresses[0]))).status, 404);
+  await page.goto(`${base}/branding`);
+  await page.getByLabel("Upload logo").setInputFiles({ name: "logo.png", mimeType: "image/png", buffer: pngFile() });
+  await page.getByRole("button", { name: "Upload", exact: true }).click();
+  await page.getByText("Branding saved.").waitFor();
+  const frame = await previewFrame();
+  await frame.locator("img.logo").waitFor();
+  await page.getByRole("button", { name: "Save" }).click();
+  await page.getByText("Branding saved.").waitFor();
+  const logo = await page.getByLabel("Logo", { exact: true }).inputValue();
+  const api = merchantApi(running.stack.gateway, running.stack.api_key);
+  const session = (await api.post("/v1/checkout-sessions", { amount: 100, currency: "EUR" })).expect(201);
+  const buyer = await visit.open();
+  await buyer.page.goto(session.text("checkout_url"));
+  assert.is(await buyer.page.locator("img.logo").first().getAttribute("src"), logo);
+  await buyer.page.waitForFunction("document.querySelector('img.logo').naturalWidth === 1");
+  await buyer.close();
+});
+
 visit.alone("accepts preview messages and framing from the console only", async () => {
   const { page } = owner;
   await page.goto(`${base}/branding`);
@@ -121,8 +169,8 @@ visit.alone("rejects an invalid color and address next to their fields", async (
   const { page } = owner;
   await page.goto(`${base}/branding`);
   await page.getByLabel("Accent color", { exact: true }).fill("red;}");
-  await page.getByLabel("Logo").fill("https:///nowhere");
-  await page.getByLabel("Logo").evaluate((field) => field.setAttribute("type", "text"));
+  await page.getByLabel("Logo", { exact: true }).fill("https:///nowhere");
+  await page.getByLabel("Logo", { exact: true }).evaluate((field) => field.setAttribute("type", "text"));
   await page.getByRole("button", { name: "Save" }).click();
   await page.locator(".problems").getByText("Enter a color like #0a7d4f.").waitFor();
   assert.is(await page.getByLabel("Accent color", { exact: true }).inputValue(), "red;}");

@@ -27,7 +27,7 @@ const policy = (frameAncestors: string) =>
     "default-src 'none'",
     "script-src 'self'",
     "style-src 'self'",
-    "img-src 'self' https: data:", // a merchant's logo, without a referrer
+    "img-src 'self' https: http://localhost:* http://127.0.0.1:* data:", // a merchant's logo, without a referrer
     "connect-src 'self'",
     "frame-src 'self'",
     "form-action 'self'",

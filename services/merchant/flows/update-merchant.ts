@@ -2,13 +2,14 @@
 // is ONE transaction that announces `merchant.updated`, on which gateways drop the merchant's keys from their caches,
 // or `branding.updated`.
 import { clockNow } from "#platform/values/clock.ts";
-import { Failure } from "#platform/values/failure.ts";
+import { Failure, invalidField } from "#platform/values/failure.ts";
 import { Environment } from "#proto/merchant/v1/merchant_pb.ts";
 import type { MerchantContext } from "../context.ts";
-import { type Branding, brandingViolations } from "../rules/branding.ts";
+import { type Branding, brandingViolations, logoType } from "../rules/branding.ts";
 import { type Home, isTimeZone, movedHome, type Profile, profileViolations, type Standing } from "../rules/profile.ts";
 import { type BrandingRow, lockBranding } from "../store/brandings.ts";
-import { lockMerchant, type Merchant } from "../store/merchants.ts";
+import { insertLogo } from "../store/logos.ts";
+import { findMerchant, lockMerchant, type Merchant } from "../store/merchants.ts";
 import { lockSandboxProfile, markProfilesSynced } from "../store/sandbox-profiles.ts";
 import { merchantChanged } from "./create-merchant.ts";
 import { notifyOwners } from "./people/notify-people.ts";
@@ -80,6 +81,20 @@ export async function updateBranding(
   });
   context.outbox.wake();
   return branding;
+}
+
+/** A crash between the two changes leaves a logo that no branding shows. @throws Failure NOT_FOUND, INVALID_BODY. */
+export async function uploadLogo(
+  context: MerchantContext,
+  scope: ChangeScope,
+  content: Buffer,
+  origin: string,
+): Promise<Branding> {
+  const type = logoType(content);
+  if (!type) throw invalidField("content", "must be a PNG, JPEG or WebP picture");
+  if (!(await findMerchant(context.db.em(), scope.merchantId))) throw new Failure("NOT_FOUND");
+  const id = await insertLogo(context.db, scope.merchantId, { type, content });
+  return await updateBranding(context, scope, { logoUrl: new URL(`/logos/${id}`, origin).href });
 }
 
 /**

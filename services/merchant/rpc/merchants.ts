@@ -5,10 +5,11 @@ import { Failure } from "#platform/values/failure.ts";
 import { Environment, type MerchantService } from "#proto/merchant/v1/merchant_pb.ts";
 import type { MerchantContext } from "../context.ts";
 import { createMerchant } from "../flows/create-merchant.ts";
-import { updateBranding, updateProfile, updateStanding } from "../flows/update-merchant.ts";
+import { updateBranding, updateProfile, updateStanding, uploadLogo } from "../flows/update-merchant.ts";
 import { omitUndefined, toBranding, toMerchant } from "../messages.ts";
 import type { MerchantStatus } from "../rules/profile.ts";
 import { readBranding } from "../store/brandings.ts";
+import { findLogo } from "../store/logos.ts";
 import { findMerchant, listMerchants } from "../store/merchants.ts";
 import { findSandboxProfile } from "../store/sandbox-profiles.ts";
 
@@ -55,6 +56,15 @@ export function merchantsRpc(context: MerchantContext): ServiceImpl<typeof Merch
     async updateBranding({ merchantId, environment, $typeName: _, $unknown: __, ...change }) {
       const branding = await updateBranding(context, { merchantId, environment }, omitUndefined(change));
       return { branding: toBranding(branding) };
+    },
+    async uploadLogo({ merchantId, environment, content, origin }) {
+      const branding = await uploadLogo(context, { merchantId, environment }, Buffer.from(content), origin);
+      return { branding: toBranding(branding) };
+    },
+    async getLogo({ logoId }) {
+      const logo = await findLogo(context.db, logoId);
+      if (!logo) throw new Failure("NOT_FOUND");
+      return logo;
     },
   };
 }

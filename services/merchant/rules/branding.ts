@@ -47,10 +47,22 @@ export function brandingViolations(change: Partial<Branding>): Violation[] {
   const found: Violation[] = [];
   const { logoUrl, termsUrl, privacyUrl } = change;
   for (const [field, url] of Object.entries({ logo_url: logoUrl, terms_url: termsUrl, privacy_url: privacyUrl })) {
-    if (url && !isHttpsAddress(url, urlLengthMax)) found.push({ field, problem: "must be an https URL" });
+    // The proto's rule admits no other http address.
+    if (url && !isHttpsAddress(url, urlLengthMax) && !(field === "logo_url" && url.startsWith("http:")))
+      found.push({ field, problem: "must be an https URL" });
   }
   if (change.supportEmail && !isEmail(change.supportEmail)) {
     found.push({ field: "support_email", problem: "must be an e-mail address" });
   }
   return found;
+}
+
+export type LogoType = "image/png" | "image/jpeg" | "image/webp";
+
+/** By the first bytes; browsers execute nothing in these types. */
+export function logoType(content: Buffer): LogoType | undefined {
+  const start = content.toString("latin1", 0, 12);
+  if (start.startsWith("\x89PNG\r\n\x1a\n")) return "image/png";
+  if (start.startsWith("\xff\xd8\xff")) return "image/jpeg";
+  return start.startsWith("RIFF") && start.endsWith("WEBP") ? "image/webp" : undefined;
 }

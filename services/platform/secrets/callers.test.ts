@@ -122,6 +122,7 @@ test("a console may do what merchants' backends do, but not verify keys or act f
     ApiKeyService.method.authenticateKey,
     ApiKeyService.method.recordKeyUse,
     AuditService.method.recordApiRequests,
+    MerchantService.method.getLogo,
     CheckoutService.method.createPayment,
     CheckoutService.method.resolveSession,
     CheckoutService.method.describePage,

@@ -17,6 +17,7 @@ import { type Catalogue, fillText, textsOf } from "../../texts/texts.ts";
 import { hiddenField, problemSummary, selectField, textField } from "../../view/fields.ts";
 import { renderTakeOver, shownEnvironment } from "../../view/from-sandbox.ts";
 import { factList } from "../../view/table.ts";
+import { brandingLogoRoutes, logoForm } from "./branding-logo.ts";
 import { previewPanel } from "./branding-preview.ts";
 
 type Wrong = ReadonlySet<string>;
@@ -34,9 +35,12 @@ const pickerStart = "#2447d6";
 
 export function brandingRoutes(context: ConsoleContext): void {
   merchantPage(context, "/branding", undefined, async (visit) => {
-    return brandingPage(visit, await storedBranding(context, visit));
+    return brandingPage(context, visit, await storedBranding(context, visit));
   });
   merchantForm(context, "/branding", { action: "branding.write" }, (visit, form) => save(context, visit, form));
+  brandingLogoRoutes(context, async (visit, logoProblem) => {
+    return brandingPage(context, visit, await storedBranding(context, visit), { logoProblem });
+  });
 }
 
 async function storedBranding({ peers }: ConsoleContext, visit: MerchantVisit): Promise<TypedBranding> {
@@ -47,14 +51,14 @@ async function storedBranding({ peers }: ConsoleContext, visit: MerchantVisit): 
   return { ...presentBranding(branding) };
 }
 
-async function save({ peers }: ConsoleContext, visit: MerchantVisit, form: Form): Promise<Answer> {
+async function save(context: ConsoleContext, visit: MerchantVisit, form: Form): Promise<Answer> {
   const { merchantId, environment, base } = visit;
   const typed = typedBranding(form);
   const wrong = wrongBranding(typed);
-  if (wrong.size > 0) return brandingPage(visit, typed, wrong);
+  if (wrong.size > 0) return brandingPage(context, visit, typed, { wrong });
   const of = (name: string) => typed[name] ?? "";
   try {
-    await peers.merchants.updateBranding({
+    await context.peers.merchants.updateBranding({
       merchantId,
       environment,
       displayName: of("display_name"),
@@ -74,21 +78,26 @@ async function save({ peers }: ConsoleContext, visit: MerchantVisit, form: Form)
     });
     return { go: `${base}/branding`, done: "branding-saved" };
   } catch (error) {
-    return brandingPage(visit, typed, refusedFields(error));
+    return brandingPage(context, visit, typed, { wrong: refusedFields(error) });
   }
 }
 
-function brandingPage(visit: MerchantVisit, typed: TypedBranding, wrong: Wrong = new Set()): Page {
+function brandingPage(
+  context: ConsoleContext,
+  visit: MerchantVisit,
+  typed: TypedBranding,
+  { wrong = new Set(), logoProblem = "" }: { readonly wrong?: Wrong; readonly logoProblem?: string } = {},
+): Page {
   const texts = textsOf(visit.language).branding;
   const summary = brandingFields
     .filter(({ name }) => wrong.has(name))
     .map(({ name, label, kind }) => [name, `${textOf(visit, label)}: ${texts[problems[kind]]}`] as const);
   return {
     title: texts.title,
-    status: wrong.size > 0 ? 422 : 200,
+    status: wrong.size > 0 || logoProblem !== "" ? 422 : 200,
     body: html`<h1>${texts.title}</h1><p class="muted">${texts.about}</p>
 ${renderTakeOver(visit, "branding", "branding.write")}${problemSummary(textsOf(visit.language).frame.problemTitle, summary)}
-<div class="with-preview" data-with-preview>${visit.may("branding.write") ? formOf(visit, typed, wrong) : readOnly(visit, typed)}
+<div class="with-preview" data-with-preview>${visit.may("branding.write") ? html`<div class="places">${logoForm(context, visit, logoProblem)}${formOf(visit, typed, wrong)}</div>` : readOnly(visit, typed)}
 ${previewPanel(visit)}</div>`,
   };
 }
