@@ -6,7 +6,7 @@ import { dayText } from "../../../http/day.ts";
 import type { MerchantVisit } from "../../../session/visit.ts";
 import { fillText, type Language, textsOf } from "../../../texts/texts.ts";
 import { htmlTable } from "../../../view/table.ts";
-import { countText, dayShown, moneyText } from "../../../view/values.ts";
+import { countText, dayShown, moneyText, shareText } from "../../../view/values.ts";
 
 export const overviewDays = 30;
 const dayMs = 86_400_000;
@@ -97,10 +97,7 @@ function sumOf(days: readonly OverviewDay[]): Sum {
 
 /** Share of ended payments that were paid. */
 function rate(language: Language, { paid, unpaid }: Sum): string {
-  if (paid + unpaid <= 0n) return "–";
-  const all = paid + unpaid;
-  const share = Number((paid * 2_000n + all) / (all * 2n)) / 1_000;
-  return new Intl.NumberFormat(language, { style: "percent", maximumFractionDigits: 1 }).format(share);
+  return shareText(language, paid, paid + unpaid);
 }
 
 function dayBefore(day: string, days: number): string {

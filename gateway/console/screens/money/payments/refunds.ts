@@ -130,7 +130,8 @@ function download({ base, language, may }: MerchantVisit, typed: FilterValues, t
 function stateCell({ language }: MerchantVisit, { status, failureCode, failureMessage }: Refund): Html {
   const { text, tone } = stateOf(language, "moneyStates", status);
   const why = failureCode === "" ? failureMessage : translateCode(language, "failures", failureCode);
-  return html`${toneChip(text, tone)}${why === "" ? "" : html`<br><span class="hint">${why}</span>`}`;
+  if (why === "") return toneChip(text, tone);
+  return html`<div>${toneChip(text, tone)}<br><span class="hint">${why}</span></div>`;
 }
 
 function filterForm({ language }: MerchantVisit, path: string, typed: FilterValues, problems: Problems): Html {
