@@ -72,13 +72,13 @@ async function search(page: Page, text: string): Promise<void> {
 for (const play of plays) {
   const { language } = play;
   const texts = textsOf(language);
-  const tell = (title: string, body: (base: string, of: Awaited<ReturnType<typeof freshMerchant>>) => Promise<void>) =>
+  const story = (title: string, body: (base: string, of: Awaited<ReturnType<typeof freshMerchant>>) => Promise<void>) =>
     inBrowser.alone(`${title}, ${language}`, async () => {
       const merchant = await freshMerchant(stack);
       await body(`${stack.console}/${merchant.id}/sandbox`, merchant);
     });
 
-  tell("“She paid twice”: support finds both payments by the e-mail and refunds one", async (base, merchant) => {
+  story("“She paid twice”: support finds both payments by the e-mail and refunds one", async (base, merchant) => {
     const order = { reference: "S-1001", customer_email: "Clara@example.com", amount: 12_900 };
     for (const _ of [1, 2]) await makePurchase(stack, merchant, order);
     const { page } = await enter(play, { name: "Sam", role: "support", merchantId: merchant.id });
@@ -111,7 +111,7 @@ for (const play of plays) {
     await picture(page, "twice-refunded", play);
   });
 
-  tell("“The order is not marked paid”: support sees the failed delivery", async (base, merchant) => {
+  story("“The order is not marked paid”: support sees the failed delivery", async (base, merchant) => {
     const receiver = await startReceiver(stack.tls);
     receiver.answer({ status: 500 });
     try {
@@ -137,7 +137,7 @@ for (const play of plays) {
     }
   });
 
-  tell("“Send the receipt again”: support mails it from the payment", async (base, merchant) => {
+  story("“Send the receipt again”: support mails it from the payment", async (base, merchant) => {
     const email = `gil-${language}@example.com`;
     const { payment } = await makePurchase(stack, merchant, { customer_email: email, locale: language });
     const { page } = await enter(play, { name: "Sam", role: "support", merchantId: merchant.id });
@@ -151,7 +151,7 @@ for (const play of plays) {
     await mailPicture(html, "receipt-mail", play);
   });
 
-  tell("A refund fails: Home names it, and support makes it again", async (base, merchant) => {
+  story("A refund fails: Home names it, and support makes it again", async (base, merchant) => {
     const failing = { reference: "S-1003", customer_email: "fay@example.com" };
     const { payment } = await makePurchase(stack, merchant, failing, cards.refundFailsLater);
     const { page } = await enter(play, { name: "Sam", role: "support", merchantId: merchant.id });
@@ -176,7 +176,7 @@ for (const play of plays) {
     await picture(page, "refund-fails-payment", play);
   });
 
-  tell(
+  story(
     "The end of the month: finance filters by day, downloads both lists and orders the daily mail",
     async (base, merchant) => {
       for (const amount of [1_000, 2_500, 990])
@@ -213,7 +213,7 @@ for (const play of plays) {
     },
   );
 
-  tell("A dispute: support reads the advice, adds a file, looks once more and answers", async (base, merchant) => {
+  story("A dispute: support reads the advice, adds a file, checks it and answers", async (base, merchant) => {
     const { dispute } = await disputedPurchase(stack, merchant, { reference: "S-1004" });
     const { page } = await enter(play, { name: "Sam", role: "support", merchantId: merchant.id });
     await page.goto(`${base}/home`);
@@ -239,7 +239,7 @@ for (const play of plays) {
     assert.equal(sent.text("evidence.product_description"), "One lemon tree, 120 cm");
   });
 
-  tell(
+  story(
     "A link with a stock of three: three buyers pay, the owner gets a mail for each, the fourth comes late",
     async (base, merchant) => {
       const { page, email } = await enter(play, { name: "Otto", merchantId: merchant.id });
@@ -288,7 +288,7 @@ for (const play of plays) {
     },
   );
 
-  tell(
+  story(
     "A suspension: an operator gives the reason, the owner reads it, and buyers can still be refunded",
     async (base, merchant) => {
       const { payment } = await makePurchase(stack, merchant);

@@ -23,7 +23,7 @@ interface PaidDay {
   readonly sums: readonly PaidSum[];
 }
 
-/** Adds nothing if nobody receives the daily mail. */
+/** Adds nothing without a recipient of the daily mail. */
 export async function addToPaidDay(tx: Sql, { merchantId, environment, total, currency, at }: PaidCheckout) {
   await tx.rows(
     `insert into paid_days (merchant_id, environment, day, currency, total, count, ends_at)

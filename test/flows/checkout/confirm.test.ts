@@ -30,7 +30,8 @@ test("a paid session completes, and a repeated confirm replays while the process
   const again = await session.confirm();
   assert.deepEqual([again.status, again.paymentStatus], ["completed", "succeeded"]);
   const event = await services.announced.event("session.completed", session.id);
-  assert.deepEqual(event.attributes, { payment_id: session.paymentId, payment_status: "succeeded" });
+  const paid = { payment_id: session.paymentId, payment_status: "succeeded", payment_link_id: "" };
+  assert.deepEqual(event.attributes, { ...paid, amount: "1050", currency: "EUR" });
   const { session: read } = await services.checkout.getSession({ ...owner(), sessionId: session.id });
   assert(read?.completedAt && read.receiptUrl !== "");
 });
