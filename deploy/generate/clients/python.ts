@@ -173,7 +173,8 @@ function eventsModule({ events, sent, answered }: ClientModel): string {
   const text = [
     ...events.map(({ type, text: fires }) => `\n\n${answeredClass({ ...type, text: fires }, names)}`),
     '\n\nclass UnknownEvent(TollboothObject):\n    """An event of a type that is newer than this library: acknowledge and ignore it."""\n\n',
-    "    __slots__ = ()\n    type: str\n\n    if TYPE_CHECKING:\n\n        def __getattr__(self, name: str) -> Any: ...\n",
+    '    __slots__ = ()\n    type: Literal["newer than this library"]\n    """For type checkers; the value is the event\'s own."""\n\n',
+    "    if TYPE_CHECKING:\n\n        def __getattr__(self, name: str) -> Any: ...\n",
     `\n\nWebhookEvent = Union[\n${events.map(({ type }) => `    ${type.name},\n`).join("")}    UnknownEvent,\n]\n`,
     `\n_KINDS: Mapping[str, type[Any]] = {\n${events.map(({ code, type }) => `    "${code}": ${type.name},\n`).join("")}}\n`,
     "\n\ndef event_of(body: Mapping[str, Any]) -> WebhookEvent:\n",

@@ -1,5 +1,6 @@
 // Sends a request once, with limits of time and size. A redirect is an error: the key is sent to the base URL only.
 import { ConnectionFailedError, TimedOutError, UnexpectedAnswerError } from "./errors.ts";
+import { membersOf } from "./members.ts";
 import type { Settings } from "./settings.ts";
 
 export interface WireRequest {
@@ -45,13 +46,21 @@ export async function sendOnce(
     if (ending.signal.aborted) {
       throw new TimedOutError(`no complete response within ${Math.round(timeoutMs)} ms`, { code: "timed_out" });
     }
-    throw new ConnectionFailedError("the connection failed", { code: "connection_failed", cause: error });
+    const problem = `the connection to ${new URL(url).host} failed: ${causeOf(error)}`;
+    throw new ConnectionFailedError(problem, { code: "connection_failed", cause: error });
   } finally {
     clearTimeout(timer);
     signal?.removeEventListener("abort", stop);
     // Aborts an unread response, which would block its connection.
     ending.abort();
   }
+}
+
+/** For example `ECONNREFUSED`; fetch itself only reports that it failed. */
+function causeOf(error: unknown): string {
+  const inner = error instanceof Error && error.cause instanceof Error ? error.cause : error;
+  const { code } = membersOf(inner);
+  return typeof code === "string" ? code : inner instanceof Error ? inner.name : "unknown cause";
 }
 
 function redirected(status: number): UnexpectedAnswerError {

@@ -1,4 +1,6 @@
 import assert from "node:assert/strict";
+import { once } from "node:events";
+import { type AddressInfo, createServer } from "node:net";
 import { inspect } from "node:util";
 import { suite } from "../../../test/harness/suite.ts";
 import { errorOf } from "./errors.ts";
@@ -30,6 +32,18 @@ test("accepts https base URLs, and http for localhost only", () => {
   ];
   const unclear = ["pay.example", "", "ftp://localhost", "https://user:word@pay.example", "https://pay.example/?a=b"];
   for (const baseUrl of [...bad, ...unclear]) assert.match(refusal({ apiKey, baseUrl }), /baseUrl must/, baseUrl);
+});
+
+test("a failed connection names host, port and cause", async () => {
+  const server = createServer().listen(0, "127.0.0.1");
+  await once(server, "listening");
+  const { port } = server.address() as AddressInfo;
+  server.close();
+  await once(server, "close");
+  const client = new Tollbooth({ apiKey, baseUrl: `http://127.0.0.1:${port}` });
+  await assert.rejects(client.payments.get("pay_x", { maxRetries: 0 }), {
+    message: `the connection to 127.0.0.1:${port} failed: ECONNREFUSED`,
+  });
 });
 
 test("never shows the key in an error or a printed client", () => {

@@ -12,6 +12,7 @@ import random
 import sys
 import time
 import unittest
+from datetime import datetime, timezone
 from decimal import Decimal
 from email.utils import formatdate
 from pathlib import Path
@@ -246,6 +247,8 @@ class Requests(unittest.TestCase):
                 body_bytes({"amount": amount})
         with self.assertRaises(TypeError):
             body_bytes({"amount": Decimal("10.50")})
+        with self.assertRaisesRegex(TypeError, "isoformat"):
+            query_text({"from": datetime.now(timezone.utc)})
         for content, kind in (("text", "application/pdf"), (b"", "pdf"), (b"", "a/b\r\nX: y")):
             with self.assertRaises(TypeError):
                 checked_file(content, kind)  # type: ignore[arg-type]

@@ -73,6 +73,17 @@ class Connections(unittest.TestCase):
     def get(self, transport: Transport, *, fresh: bool = False, timeout: float = 20.0) -> bytes:
         return transport.send("GET", "/v1/payments", {}, None, timeout=timeout, fresh=fresh).body
 
+    def test_a_failed_connection_names_host_port_and_cause(self) -> None:
+        with socket.create_server(("127.0.0.1", 0)) as free:
+            port = free.getsockname()[1]
+        transport = Transport(urlsplit(f"http://127.0.0.1:{port}"), context=None, answer_bytes_max=1_000)
+        with self.assertRaisesRegex(ConnectionFailedError, f"127.0.0.1:{port} failed: Connection refused"):
+            self.get(transport)
+        server = self.serve(lambda connection, _: connection.sendall(b"sk_secret\r\n\r\n"))
+        with self.assertRaisesRegex(ConnectionFailedError, "failed: BadStatusLine") as refused:
+            self.get(self.transport(server))
+        self.assertNotIn("sk_secret", str(refused.exception))
+
     def test_reuses_a_connection_except_for_requests_that_must_not_be_repeated(self) -> None:
         def talk(connection: socket.socket, _: int) -> None:
             while request_of(connection):

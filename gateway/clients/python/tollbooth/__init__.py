@@ -24,6 +24,35 @@ from ._errors import (
 from ._page import Page
 from ._request import NOT_GIVEN, NotGiven
 from ._webhook import verify_webhook
+from .gen import resources as _resources, webhook_events as _webhook_events
 from .gen.resources import *
 from .gen.webhook_events import *
 from .gen.contract import VERSION as __version__
+
+__all__ = [
+    "AnswerFacts",
+    "TollboothObject",
+    "answer_of",
+    "Tollbooth",
+    "AuthenticationError",
+    "ConflictError",
+    "ConnectionFailedError",
+    "ConnectorError",
+    "FieldProblem",
+    "InvalidRequestError",
+    "NotFoundError",
+    "PermissionDeniedError",
+    "RateLimitError",
+    "RefusedError",
+    "ServiceError",
+    "SignatureVerificationError",
+    "TimedOutError",
+    "TollboothError",
+    "UnexpectedAnswerError",
+    "Page",
+    "NOT_GIVEN",
+    "NotGiven",
+    "verify_webhook",
+    "__version__",
+]
+__all__ += _resources.__all__ + _webhook_events.__all__

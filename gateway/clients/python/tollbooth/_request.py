@@ -49,7 +49,11 @@ def query_text(query: Mapping[str, Any]) -> str:
 
 
 def _query_value(value: Any) -> str:
-    return ("true" if value else "false") if isinstance(value, bool) else str(value)
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if not isinstance(value, (str, int)):
+        raise TypeError("a filter must be a str or an int; write a datetime as value.isoformat(), with its time zone")
+    return str(value)
 
 
 def body_bytes(body: Mapping[str, Any]) -> bytes:

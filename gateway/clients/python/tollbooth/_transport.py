@@ -19,6 +19,7 @@ _IDLE_MAX = 16
 # Shorter than the service's keepalive (65 s), so few are found closed.
 _IDLE_SECONDS = 50.0
 _CHUNK = 65_536
+_PORTS = {True: 80, False: 443}
 
 
 class WireAnswer(NamedTuple):
@@ -61,7 +62,10 @@ class Transport:
         except TimeoutError as error:
             raise TimedOutError(f"no complete response within {timeout:g} s", code="timed_out") from error
         except (OSError, HTTPException) as error:
-            raise ConnectionFailedError("the connection failed", code="connection_failed") from error
+            # The status line of a broken response is the server's, so it is not repeated.
+            cause = error.strerror if isinstance(error, OSError) and error.strerror else type(error).__name__
+            problem = f"the connection to {self._host}:{self._port or _PORTS[self._context is None]} failed: {cause}"
+            raise ConnectionFailedError(problem, code="connection_failed") from error
 
     def _exchange(
         self,
