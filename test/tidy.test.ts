@@ -1,6 +1,6 @@
 // The rules of the house as code: who may import whom, no cycles, no dead files, names, file heads, fresh generated
 // code. Each message names the file and the rule. Sizes are printed as a guide and fail nothing.
-import { execFileSync } from "node:child_process";
+import { execFileSync, spawnSync } from "node:child_process";
 import { globSync, readFileSync, rmSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import * as assert from "uvu/assert";
@@ -405,6 +405,21 @@ test("the generated code is what the protos give", async () => {
   }
 });
 
+/** Differences from the last release that callers of 0.1.0 survive: an answer's field names are not in its bytes. */
+const declaredBreaks = [
+  /idempotency_level" from "IDEMPOTENCY_UNKNOWN" to "IDEMPOTENT"/,
+  /"GetActiveConnectorAccountResponse" changed .*"fallbacks"/,
+  /"ListPaymentsResponse" changed type from "payments\.v1\.Payment" to "payments\.v1\.ListedPayment"/,
+];
+
+test("the protos take nothing from the callers of the last release that is not declared here", () => {
+  const against = "docs/releases/proto-0.1.0.binpb.gz";
+  const { stdout } = spawnSync(join(root, "node_modules/.bin/buf"), ["breaking", "--against", against], { cwd: root });
+  const found = stdout.toString().split("\n").filter(Boolean);
+  none(found.filter((line) => !declaredBreaks.some((declared) => declared.test(line))));
+  none(declaredBreaks.filter((declared) => !found.some((line) => declared.test(line))).map((each) => `gone: ${each}`));
+});
+
 test("every rule of the contract is proved by a test that names it, and none names another", () => {
   const known = Object.entries(rows).flatMap(([section, facts]) => facts.map((row) => `${section}: ${row}`));
   const proved = new Set<string>();
@@ -471,7 +486,7 @@ test("npm checks each package that it fetches by the lock file's hash, but for d
 
 /** Lines by `wc -l`, and files. A change that makes something smaller lowers its number here. */
 const budgets = {
-  product: 87_149,
+  product: 87_159,
   platform: 9_000,
   platformFiles: 75,
   /** Lines of tests for each line of the product. */

@@ -34,7 +34,7 @@ from tollbooth import Tollbooth, verify_webhook
 client = Tollbooth(api_key="sk", base_url="https://api.example.com")
 `;
 
-const strict = "mypy --strict accepts the samples of the README and tells events apart by their type";
+const strict = "mypy --strict accepts the samples of the README and narrows an event by its type";
 if (!hasMypy()) test.skip(strict, "there is no mypy");
 else
   test(strict, async () => {
