@@ -10,6 +10,7 @@ import { promisify } from "node:util";
 import { freePort } from "../../deploy/local/free-port.ts";
 import { packNodeClient } from "../../deploy/pack/node-client.ts";
 import { packPythonClient } from "../../deploy/pack/python-client.ts";
+import { packRpcClient } from "../../deploy/pack/rpc-client.ts";
 import { apiClient } from "../harness/api.ts";
 import { eventually } from "../harness/eventually.ts";
 import { python } from "../harness/files/python.ts";
@@ -170,6 +171,37 @@ test("the Node README's code compiles against the declarations, and a mistake do
   );
   const { stdout } = await compiled.catch((error) => error);
   assert.equal(stdout, "");
+});
+
+test("the packed RPC clients call a service, with their types, and hide no package of Python's gRPC", async () => {
+  const tarball = await packRpcClient(folder);
+  const installed = join(node, "node_modules/@tollbooth/rpc");
+  await mkdir(installed, { recursive: true });
+  await run("tar", ["-xzf", tarball, "-C", installed, "--strip-components", "1"]);
+  for (const scope of ["@bufbuild", "@connectrpc"])
+    await symlink(join(root, "node_modules", scope), join(node, "node_modules", scope));
+  const program = `
+    import { createClient } from "@connectrpc/connect";
+    import { createGrpcTransport } from "@connectrpc/connect-node";
+    import { MerchantService } from "@tollbooth/rpc/merchant/v1/merchant_pb.js";
+    const [baseUrl = "", token = ""] = process.argv.slice(2);
+    const transport = createGrpcTransport({ baseUrl, interceptors: [(next) => (request) => {
+      request.header.set("authorization", \`Bearer \${token}\`);
+      return next(request);
+    }] });
+    const { merchants } = await createClient(MerchantService, transport).listMerchants({ pageSize: 1 });
+    merchants[0]?.id satisfies string | undefined;
+    console.log(merchants[0]?.id);
+  `;
+  await writeFile(join(node, "team.ts"), program);
+  const args = ["--strict", "--module", "nodenext", "--target", "es2022", "--types", "node", "--skipLibCheck"];
+  const compiled = run(join(root, "node_modules/.bin/tsc"), [...args, "--ignoreConfig", "team.ts"], { cwd: node });
+  assert.equal((await compiled.catch((error) => error)).stdout, "");
+  const { stdout } = await run(process.execPath, ["team.js", running.rpc.merchant, running.rpc_token], { cwd: node });
+  assert.match(stdout, /^mer_\w+\n$/);
+  const listed = execFileSync("tar", ["-tzf", tarball]).toString();
+  assert.match(listed, /^package\/proto\/events\/v1\/events\.proto$/m);
+  assert.doesNotMatch(listed, /\/grpc\//);
 });
 
 test("both packages are reproducible, with the licence and without other files of the repository", async () => {
