@@ -31,6 +31,10 @@ export const EndpointWithSecret = jsonComponent(
   Type.Object({
     ...endpoint,
     signing_secret: secretSchema("Signing key, including the prefix. Only this response contains it.", "whsec_…"),
+    standard_secret: secretSchema(
+      "The same secret in the form that Standard Webhooks libraries read. Only this response contains it.",
+      "whsec_…",
+    ),
   }),
 );
 
@@ -113,8 +117,10 @@ export function presentEndpoint(endpoint: Endpoint | undefined): Static<typeof E
 export function presentEndpointWithSecret(answer: {
   endpoint?: Endpoint | undefined;
   signingSecret: string;
+  standardSecret: string;
 }): Static<typeof EndpointWithSecret> {
-  return { ...presentEndpoint(answer.endpoint), signing_secret: answer.signingSecret };
+  const { endpoint, signingSecret, standardSecret } = answer;
+  return { ...presentEndpoint(endpoint), signing_secret: signingSecret, standard_secret: standardSecret };
 }
 
 export function presentDelivery(delivery: Delivery): Static<typeof DeliveryJson> {

@@ -133,10 +133,10 @@ function success(
 }
 
 function webhook(event: (typeof describedEvents)[number]): JsonObject {
-  const header = (name: string, description: string) => ({
+  const header = (name: string, description: string, required = true) => ({
     name,
     in: "header",
-    required: true,
+    required,
     description,
     schema: { type: "string" },
   });
@@ -155,6 +155,13 @@ function webhook(event: (typeof describedEvents)[number]): JsonObject {
           "Service-Delivery",
           "Id of the delivery, the same in every attempt. An event may have two deliveries: do not deduplicate on it.",
         ),
+        header("webhook-id", "The same id, as Standard Webhooks names it."),
+        header("webhook-timestamp", "Unix seconds of the attempt, as in `Service-Signature`."),
+        header(
+          "webhook-signature",
+          "Standard Webhooks: `v1,<base64>`, several separated by blanks while a secret is rolled. Verify it with `standard_secret`.",
+        ),
+        header("traceparent", "W3C trace context of the call that caused the event, if it is known.", false),
       ],
       requestBody: { required: true, content: { "application/json": { schema: event.schema } } },
       responses: {

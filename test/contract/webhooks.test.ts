@@ -1,5 +1,8 @@
 // docs/contract.md §9: webhook endpoints, their deliveries, the catalogue; docs/contract.md §9.
 import assert from "node:assert/strict";
+import { Webhook as StandardWebhook, WebhookVerificationError } from "standardwebhooks";
+import Stripe from "stripe";
+import { Webhook as SvixWebhook } from "svix";
 import { membersOf } from "#platform/values/unchecked.ts";
 import { Environment } from "#proto/merchant/v1/merchant_pb.ts";
 import { eventTypes } from "../../services/webhook/rules/event-types.ts";
@@ -38,7 +41,7 @@ test("docs/contract.md §9: the signing secret is in the creation's answer and n
     .list("data")
     .map(Object)
     .find((each) => each.id === created.at("id"));
-  assert.ok(listed && !("signing_secret" in listed));
+  assert.ok(listed && !("signing_secret" in listed) && !("standard_secret" in listed));
   assert.ok(!list.raw.includes("whsec_"));
 });
 
@@ -82,8 +85,8 @@ test("docs/contract.md §6: a repeated registration with its key registers nothi
   assert.ok(answers.every(({ status }) => [200, 201, 409].includes(status)));
   const again = await api.call("createWebhookEndpoint", 200, sent);
   assert.equal(again.headers.get("idempotent-replayed"), "true");
-  const { signing_secret: secret, ...endpoint } = made?.body ?? {};
-  assert.match(String(secret), /^whsec_/);
+  const { signing_secret: secret, standard_secret: standard, ...endpoint } = made?.body ?? {};
+  for (const shown of [secret, standard]) assert.match(String(shown), /^whsec_/);
   assert.deepEqual(again.body, endpoint);
   await own.api.patch(`/v1/merchants/me/webhooks/${endpoint.id}`, { status: "disabled" });
   assert.deepEqual((await api.call("createWebhookEndpoint", 200, sent)).body, endpoint, "as it was registered");
@@ -299,6 +302,44 @@ test("docs/contract.md §9: a rolled secret signs together with the old one", as
   await api.call("testWebhookEndpoint", 200, pathOf(endpoint));
   const received = await receiver.waitFor((request) => request.path === "/rolled");
   for (const answer of [endpoint, rolled]) assert.ok(isSignedWith(received, answer.text("signing_secret")));
+});
+
+// Proves credentials: signatures
+test("docs/contract.md §9: a delivery is verified by standardwebhooks, svix and stripe, also while its secret is rolled", async () => {
+  const endpoint = await create({ url: `${receiver.url}/standard` });
+  const rolled = await api.call("rollWebhookSecret", 200, pathOf(endpoint));
+  await api.call("testWebhookEndpoint", 200, pathOf(endpoint));
+  const { headers, body } = await receiver.waitFor((request) => request.path === "/standard");
+  const names = ["webhook-id", "webhook-timestamp", "webhook-signature"];
+  const spellings = [(name: string) => name, (name: string) => name.toUpperCase()].map((spell) =>
+    Object.fromEntries(names.map((name) => [spell(name), String(headers[name])])),
+  );
+  assert.equal(headers["webhook-id"], headers["service-delivery"]);
+  assert.match(String(headers["webhook-signature"]), /^v1,\S+ v1,\S+$/);
+  for (const answer of [endpoint, rolled]) {
+    const standard = answer.text("standard_secret");
+    assert.match(standard, /^whsec_[A-Za-z0-9+/]{43}=$/);
+    for (const sent of spellings) {
+      for (const library of [new StandardWebhook(standard), new SvixWebhook(standard)]) {
+        library.verify(body.toString(), sent);
+        assert.throws(() => library.verify(`${body} `, sent), WebhookVerificationError);
+      }
+    }
+    const header = String(headers["service-signature"]);
+    const event: unknown = Stripe.webhooks.constructEvent(body, header, answer.text("signing_secret"));
+    assert.equal(membersOf(event).type, "test.ping");
+  }
+});
+
+test("docs/contract.md §9: a delivery carries the trace of the request that caused it", async () => {
+  const own = await freshMerchant(running);
+  await create({ url: `${receiver.url}/traced`, event_types: ["payment.refunded"] }, own.apiKey);
+  const { payment } = await makePurchase(running, own);
+  const trace = "4bf92f3577b34da6a3ce929d0e0e4736";
+  const headers = { traceparent: `00-${trace}-00f067aa0ba902b7-01` };
+  (await own.api.post(`/v1/payments/${payment}/refunds`, { amount: 100 }, headers)).expect(201);
+  const received = await receiver.waitFor((request) => request.path === "/traced");
+  assert.match(String(received.headers.traceparent), new RegExp(`^00-${trace}-[0-9a-f]{16}-[0-9a-f]{2}$`));
 });
 
 test("docs/contract.md §9: a deleted endpoint is gone for every operation", async () => {

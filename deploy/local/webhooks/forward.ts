@@ -26,7 +26,10 @@ export interface Forwarder {
 const bodyMaxBytes = 64 * 1_024;
 // The service waits 10 s in total; a slower response would look like none at all.
 const answerMaxMs = 9_000;
-const passedOn = ["content-type", "user-agent", "service-event", "service-delivery", "service-signature"];
+const passedOn = [
+  ...["content-type", "user-agent", "service-event", "service-delivery", "service-signature"],
+  ...["webhook-id", "webhook-timestamp", "webhook-signature", "traceparent"],
+];
 
 /** @param onForwarded called after each response */
 export async function startForwarder(

@@ -53,6 +53,7 @@ async function listen(wanted: ListenOptions, stopping: AbortSignal): Promise<voi
     id = String(endpoint.id);
     console.log(`listening as ${id}; deliveries go to ${wanted.to}`);
     console.log(`signing secret: ${endpoint.signing_secret}`);
+    console.log(`for Standard Webhooks libraries: ${endpoint.standard_secret}`);
     console.log("Ctrl-C ends it; npm run trigger -- payment.succeeded makes an event");
     if (!stopping.aborted) await new Promise((resolve) => stopping.addEventListener("abort", resolve, { once: true }));
   } finally {

@@ -1,6 +1,5 @@
 // Structured logs: one JSON line per entry on standard output, with the call's request id and trace. Known secret
 // fields are removed, and text that looks like a secret is masked.
-
 import { readFileSync } from "node:fs";
 import { SourceMap } from "node:module";
 import { fileURLToPath } from "node:url";
@@ -22,15 +21,16 @@ const secretFields = [
   "sessionSecret",
   "signing_secret",
   "signingSecret",
+  "standard_secret",
+  "standardSecret",
   "token",
   "url.search",
 ];
 
-// The text before a secret, and the secret itself. Our secrets and processors' secrets have known prefixes
-// (docs/contract.md §3); others follow a keyword or precede the host in a URL. Repetitions are bounded because every
-// line is scanned.
+// The text before a secret, and the secret itself: with a known prefix (docs/contract.md §3), after a keyword, or before
+// the host in a URL. Repetitions are bounded because every line is scanned.
 const secretForms: readonly (readonly [before: RegExp, secret: RegExp])[] = [
-  [/\b(?:[sr]k_(?:test|live)|cs_secret|whsec|sim_(?:sk|wh)|(?:pi|seti)_[a-z0-9]{1,64}_secret)_/, /[\w-]+/],
+  [/\b(?:[sr]k_(?:test|live)|cs_secret|whsec|sim_(?:sk|wh)|(?:pi|seti)_[a-z0-9]{1,64}_secret)_/, /[\w+/=-]+/],
   [/\bpostgres(?:ql)?:\/\/[^:/\s]{1,256}:/, /[^@\s]+/],
   [/\b(?:nats|tls|https?):\/\//, /[^@/\s]{1,512}(?=@)/],
   [/\b(?:bearer|basic)\s{1,4}/, /[\w.~+/=-]{8,}/],

@@ -6,7 +6,7 @@ import { clockMs } from "#platform/values/clock.ts";
 import { errorCode, judgeOutcome, type Outcome } from "../rules/delivery.ts";
 import type { Signal } from "../rules/lane.ts";
 import type { Schedule } from "../rules/schedule.ts";
-import { signatureHeader } from "../rules/signature.ts";
+import { signatureHeader, standardHeaders } from "../rules/signature.ts";
 import type { EndpointCache, SendingEndpoint } from "../sender/endpoint-cache.ts";
 import type { Sender, SendResult } from "../sender/send.ts";
 import type { FinishedAttempt } from "../store/attempts.ts";
@@ -30,8 +30,8 @@ const userAgent = "Tollbooth-Webhooks/1";
 export async function attemptDelivery(deps: AttemptDeps, delivery: DueDelivery): Promise<AttemptResult | undefined> {
   const endpoint = await deps.endpoints.get(delivery);
   if (endpoint?.status !== "active") return undefined;
-  const { outcome, log } = await inAttemptSpan(deps.tracer, delivery, () =>
-    sendDelivery(deps.sender, endpoint, delivery),
+  const { outcome, log } = await inAttemptSpan(deps.tracer, delivery, (traceparent) =>
+    sendDelivery(deps.sender, endpoint, delivery, traceparent),
   );
   return {
     delivery,
@@ -45,7 +45,7 @@ export async function attemptDelivery(deps: AttemptDeps, delivery: DueDelivery):
 async function inAttemptSpan(
   tracer: Tracer | undefined,
   delivery: DueDelivery,
-  work: () => Promise<SendResult>,
+  work: (traceparent: string | null) => Promise<SendResult>,
 ): Promise<SendResult> {
   const attributes = {
     "tollbooth.delivery_id": delivery.id,
@@ -57,7 +57,7 @@ async function inAttemptSpan(
     parent: delivery.traceparent,
     attributes,
   });
-  const sent = await work();
+  const sent = await work(span?.traceparent ?? delivery.traceparent);
   if (sent.outcome.kind === "answered") span?.set({ "http.response.status_code": sent.outcome.statusCode });
   span?.end(errorCode(sent.outcome) || undefined);
   return sent;
@@ -68,9 +68,14 @@ const blocked: SendResult = {
   log: { durationMs: 0, dnsMs: 0, connectMs: 0, tlsMs: 0, firstByteMs: 0, remoteIp: "", isReused: false, snippet: "" },
 };
 
-async function sendDelivery(sender: Sender, endpoint: SendingEndpoint, delivery: DueDelivery): Promise<SendResult> {
-  const { target } = endpoint;
+async function sendDelivery(
+  sender: Sender,
+  { target, secrets }: SendingEndpoint,
+  delivery: DueDelivery,
+  traceparent: string | null,
+): Promise<SendResult> {
   if (!target) return blocked;
+  const atSeconds = Math.floor(clockMs() / 1_000);
   return await sender.send(delivery.endpointId, target, {
     path: target.path,
     headers: {
@@ -80,7 +85,9 @@ async function sendDelivery(sender: Sender, endpoint: SendingEndpoint, delivery:
       "accept-encoding": "identity",
       "service-event": delivery.eventType,
       "service-delivery": delivery.id,
-      "service-signature": signatureHeader(endpoint.secrets, Math.floor(clockMs() / 1_000), delivery.body),
+      "service-signature": signatureHeader(secrets, atSeconds, delivery.body),
+      ...standardHeaders(secrets, delivery.id, atSeconds, delivery.body),
+      ...(traceparent !== null && traceparent !== "" && { traceparent }),
     },
     body: delivery.body,
   });

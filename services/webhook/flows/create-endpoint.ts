@@ -15,6 +15,7 @@ import { type CreateEndpointResponse, CreateEndpointResponseSchema } from "#prot
 import { toEndpoint } from "../messages.ts";
 import type { WebhookMetrics } from "../metrics.ts";
 import { eventTypeProblem } from "../rules/event-types.ts";
+import { standardSecret } from "../rules/signature.ts";
 import { notPublic, parseTarget, type Target } from "../rules/target.ts";
 import { secretContext } from "../sender/endpoint-cache.ts";
 import { ResolveError, type Resolver } from "../sender/resolver.ts";
@@ -71,7 +72,7 @@ async function makeEndpoint(
     return stored;
   });
   deps.outbox.wake();
-  return { ...response, signingSecret };
+  return { ...response, signingSecret, standardSecret: standardSecret(signingSecret) };
 }
 
 export type EndpointEvent = "endpoint.created" | "endpoint.updated" | "endpoint.secret_rolled" | "endpoint.deleted";

@@ -9,6 +9,7 @@ import { type ChangeDeps, changeEndpoint, deleteEndpoint, rollEndpointSecret } f
 import { createEndpoint, type EndpointDeps } from "../flows/create-endpoint.ts";
 import { type QueueDeps, sendTestEvent } from "../flows/queue-delivery.ts";
 import { toEndpoint, toHealth } from "../messages.ts";
+import { standardSecret } from "../rules/signature.ts";
 import { endpointHealth } from "../store/deliveries.ts";
 import { type EndpointStatus, findEndpoint, listEndpoints } from "../store/endpoints.ts";
 import { firstDeliveryIdOf } from "../store/partitions.ts";
@@ -54,7 +55,7 @@ function endpointMethods(deps: RpcDeps) {
     },
     async rollEndpointSecret(request) {
       const { endpoint, signingSecret } = await rollEndpointSecret(deps, request, request.endpointId);
-      return { endpoint: toEndpoint(endpoint), signingSecret };
+      return { endpoint: toEndpoint(endpoint), signingSecret, standardSecret: standardSecret(signingSecret) };
     },
     async sendTestEvent(request) {
       return { deliveryId: await sendTestEvent(deps, request, request.endpointId) };

@@ -1,11 +1,11 @@
 // Caches endpoints for the sender. A change applies at once on its announcement, and within `freshMs` without one.
 // Concurrent loads share one statement.
-import { createSecretKey, type KeyObject } from "node:crypto";
 import { LRUCache } from "lru-cache";
 import type { Sql } from "#platform/database/database.ts";
 import type { Vault } from "#platform/secrets/vault.ts";
 import type { Log } from "#platform/telemetry/log.ts";
 import type { Cidr } from "#platform/values/address-range.ts";
+import { type SigningKeys, signingKeys } from "../rules/signature.ts";
 import { parseTarget, type Target } from "../rules/target.ts";
 import type { LaneKey } from "../store/delivery-queue.ts";
 import { type EndpointStatus, loadForSending, type SendingRow } from "../store/endpoints.ts";
@@ -15,7 +15,7 @@ export interface SendingEndpoint {
   readonly target: Target | undefined;
   readonly status: EndpointStatus;
   /** Keys of the current signing secret, then of replaced ones that still sign. */
-  readonly secrets: readonly KeyObject[];
+  readonly secrets: readonly SigningKeys[];
 }
 
 // Disabling stops deliveries within 1 s (docs/contract.md §9); the load itself takes the rest of that time.
@@ -98,8 +98,7 @@ export class EndpointCache {
       return { ...before.endpoint, status: row.status };
     }
     try {
-      // Creating a key for each signature would cost six times the signature.
-      const secrets = row.secrets.map((bytes) => createSecretKey(this.#vault.decrypt(bytes, secretContext(row.id))));
+      const secrets = row.secrets.map((bytes) => signingKeys(this.#vault.decrypt(bytes, secretContext(row.id))));
       const target = parseTarget(row.url, this.#allow);
       return { target: "problem" in target ? undefined : target, status: row.status, secrets };
     } catch (error) {

@@ -175,16 +175,25 @@ export function signingSecretRoutes(context: ConsoleContext): void {
   });
 }
 
-/** An empty secret means that it was shown before. */
+interface ShownSecret {
+  readonly endpoint?: Endpoint | undefined;
+  /** Empty: it was shown before. */
+  readonly signingSecret: string;
+  readonly standardSecret: string;
+}
+
 function secretPage(
   { language, base }: MerchantVisit,
-  { endpoint, signingSecret }: { readonly endpoint?: Endpoint | undefined; readonly signingSecret: string },
+  { endpoint, signingSecret, standardSecret }: ShownSecret,
   titleName: "addedTitle" | "rolledTitle" | "repeatedTitle",
 ): Page {
   const texts = textsOf(language).webhooks;
   const title = texts[titleName];
   const shown =
-    signingSecret === "" ? html`<p>${texts.repeatedText}</p>` : secretOnce(language, texts.secret, signingSecret);
+    signingSecret === ""
+      ? html`<p>${texts.repeatedText}</p>`
+      : html`${secretOnce(language, texts.secret, signingSecret)}
+<details class="more panel"><summary>${texts.standardSecret}</summary>${codeBlock(language, standardSecret)}</details>`;
   return {
     title,
     body: html`<h1>${title}</h1><p>${endpoint?.url ?? ""}</p>${shown}
