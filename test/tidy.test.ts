@@ -159,8 +159,11 @@ const sharedTables: Readonly<Record<string, { readonly files: readonly string[];
     why: "a delivery leaves the queue when it ends and returns to it when it is retried, each in one statement",
   },
   "webhook.delivery_queue": {
-    files: ["store/attempts.ts", "store/deliveries.ts", "store/delivery-queue.ts", "store/retry-runs.ts"],
-    why: "the other half of the same statements",
+    files: [
+      ...["store/attempts.ts", "store/deliveries.ts", "store/delivery-queue.ts", "store/retry-runs.ts"],
+      "store/replay-runs.ts",
+    ],
+    why: "the other half of the same statements; a replay moves its place with the deliveries that it queues",
   },
 };
 const writing = /\b(?:insert into|delete from) ([a-z_]+)|\bupdate ([a-z_]+)(?: [a-z])?\s+set\b/g;
@@ -486,7 +489,7 @@ test("npm checks each package that it fetches by the lock file's hash, but for d
 
 /** Lines by `wc -l`, and files. A change that makes something smaller lowers its number here. */
 const budgets = {
-  product: 87_159,
+  product: 87_657,
   platform: 9_000,
   platformFiles: 75,
   /** Lines of tests for each line of the product. */

@@ -104,8 +104,11 @@ export const RetryRunJson = jsonComponent(
     id: textSchema("`op_…`.", "op_01jd3v9q6k8m2n4p6r8t0v2x4z"),
     endpoint_id: idSchema("endpoint"),
     status: enumSchema(["running", "finished"], "State of the run."),
-    total: Type.Integer({ description: "Failed deliveries when the run began.", examples: [1200] }),
-    queued: Type.Integer({ description: "Deliveries queued again so far.", examples: [400] }),
+    total: Type.Integer({
+      description: "Failed, or missing, deliveries when the run began; missing ones are counted up to 100,000.",
+      examples: [1200],
+    }),
+    queued: Type.Integer({ description: "Deliveries queued so far.", examples: [400] }),
     created_at: timeSchema("When the run began."),
   }),
 );

@@ -1,5 +1,6 @@
 // The catalogue of event types, and a merchant's published events (docs/contract.md §9).
 import { Type } from "typebox";
+import { Failure } from "#platform/values/failure.ts";
 import { type GatewayContext, merchantRoute } from "../auth/auth.ts";
 import { EventJson, EventTypeJson, presentEvent, presentEventType } from "../json/event.ts";
 import { idSchema } from "../json/parts/field.ts";
@@ -58,6 +59,27 @@ export function eventRoutes(context: GatewayContext, { webhooks }: Pick<Peers, "
         ...logWindow("event", query),
       });
       return { data: answer.events.map(presentEvent), has_more: answer.nextPageToken !== "" };
+    },
+  );
+  merchantRoute(
+    context,
+    "payments:read",
+    {
+      id: "getEvent",
+      method: "GET",
+      path: "/v1/events/:id",
+      tag,
+      summary: "Read an event",
+      description: "An event of the last 30 days.",
+      status: 200,
+      params: Type.Object({ id: idSchema("event", "Id of the event.") }),
+      response: EventJson,
+      errors: ["not_found"],
+    },
+    async ({ principal: { merchantId, environment }, params }) => {
+      const { event } = await webhooks.getEvent({ merchantId, environment, eventId: params.id });
+      if (!event) throw new Failure("NOT_FOUND");
+      return presentEvent(event);
     },
   );
 }

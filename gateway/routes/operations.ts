@@ -14,6 +14,7 @@ import { paymentRoutes } from "./payments.ts";
 import { refundRoutes } from "./refunds.ts";
 import { webhookDeliveryRoutes } from "./webhook-deliveries.ts";
 import { webhookEndpointRoutes } from "./webhook-endpoints.ts";
+import { webhookRunRoutes } from "./webhook-runs.ts";
 
 export function addOperations(context: GatewayContext, peers: Peers): void {
   checkoutSessionRoutes(context, peers);
@@ -24,6 +25,7 @@ export function addOperations(context: GatewayContext, peers: Peers): void {
   disputeFileRoutes(context, peers);
   webhookEndpointRoutes(context, peers);
   webhookDeliveryRoutes(context, peers);
+  webhookRunRoutes(context, peers);
   merchantRoutes(context, peers);
   connectorRoutes(context, peers);
   apiKeyRoutes(context, peers);

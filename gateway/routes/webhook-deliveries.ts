@@ -1,14 +1,10 @@
-// Webhook deliveries: list, read, retry, retry of all failed ones, an endpoint's health and the test event
-// (docs/contract.md §9).
+// Webhook deliveries: list, read, retry, an endpoint's health and the test event (docs/contract.md §9).
 import { Type } from "typebox";
-import { Failure } from "#platform/values/failure.ts";
 import { type GatewayContext, merchantRoute } from "../auth/auth.ts";
-import { moment } from "../http/own-formats.ts";
-import { enumSchema, idSchema, jsonComponent } from "../json/parts/field.ts";
+import { enumSchema, idSchema } from "../json/parts/field.ts";
 import { dataSchema } from "../json/parts/list.ts";
 import { afterQuery, logPage, pageAfter } from "../json/parts/log-page.ts";
 import { presentMessage } from "../json/parts/present.ts";
-import { momentOf } from "../json/parts/time-bound.ts";
 import {
   DeliveryJson,
   DeliveryWithAttempts,
@@ -17,36 +13,13 @@ import {
   presentDelivery,
   presentDeliveryWithAttempts,
   presentPaymentDelivery,
-  RetryRunJson,
 } from "../json/webhook.ts";
-import { strict } from "../operation.ts";
 import type { Peers } from "../peers.ts";
 
 const tag = "Webhooks";
 const endpointId = idSchema("endpoint", "Id of the endpoint.");
 
 const deliveryPath = Type.Object({ id: endpointId, delivery_id: idSchema("delivery", "Id of the delivery.") });
-const runId = Type.String({
-  pattern: "^op_[0-9a-hjkmnp-tv-z]{26}$",
-  description: "Id of the run.",
-  examples: ["op_01jd3v9q6k8m2n4p6r8t0v2x4z"],
-});
-
-const RetryFailed = jsonComponent(
-  "WebhookRetryFailed",
-  Type.Object(
-    {
-      since: Type.String({
-        format: moment,
-        maxLength: 40,
-        description: "RFC 3339: deliveries that were queued at this time or later.",
-        examples: ["2025-11-21T08:30:00.000Z"],
-      }),
-    },
-    strict,
-  ),
-);
-
 const listQuery = Type.Object({
   ...afterQuery("delivery"),
   status: Type.Optional(enumSchema(["pending", "delivered", "failed"], "Only deliveries in this state.")),
@@ -71,7 +44,6 @@ export function webhookDeliveryRoutes(
 ): void {
   listDeliveries(context, webhooks);
   readDelivery(context, webhooks);
-  retryFailed(context, webhooks);
   readHealth(context, webhooks);
   listPaymentDeliveries(context, { webhooks, payments });
   merchantRoute(
@@ -229,55 +201,6 @@ function readDelivery(context: GatewayContext, webhooks: Peers["webhooks"]): voi
     async ({ principal: { merchantId, environment }, params }) => {
       const delivery = { endpointId: params.id, deliveryId: params.delivery_id };
       return presentDeliveryWithAttempts(await webhooks.getDelivery({ merchantId, environment, ...delivery }));
-    },
-  );
-}
-
-function retryFailed(context: GatewayContext, webhooks: Peers["webhooks"]): void {
-  merchantRoute(
-    context,
-    "merchant:write",
-    {
-      id: "retryFailedWebhookDeliveries",
-      method: "POST",
-      path: "/v1/merchants/me/webhooks/:id/retry-failed",
-      tag,
-      summary: "Retry all failed deliveries",
-      description:
-        "Queues all failed deliveries of the endpoint since a time again, in the background. A repeat is safe: a pending delivery is not queued twice.",
-      status: 200,
-      params: Type.Object({ id: endpointId }),
-      body: RetryFailed,
-      response: RetryRunJson,
-      errors: ["not_found"],
-    },
-    async ({ principal: { merchantId, environment }, params, body }) => {
-      const since = momentOf("since", body.since);
-      return presentMessage(
-        RetryRunJson,
-        (await webhooks.retryFailedDeliveries({ merchantId, environment, endpointId: params.id, since })).run,
-      );
-    },
-  );
-  merchantRoute(
-    context,
-    "merchant:read",
-    {
-      id: "getWebhookRetryRun",
-      method: "GET",
-      path: "/v1/merchants/me/webhooks/:id/retry-runs/:run_id",
-      tag,
-      summary: "Read the progress of a retry run",
-      description: "A run is `finished` when all failed deliveries are queued.",
-      status: 200,
-      params: Type.Object({ id: endpointId, run_id: runId }),
-      response: RetryRunJson,
-      errors: ["not_found"],
-    },
-    async ({ principal: { merchantId, environment }, params }) => {
-      const { run } = await webhooks.getRetryRun({ merchantId, environment, runId: params.run_id });
-      if (run?.endpointId !== params.id) throw new Failure("NOT_FOUND");
-      return presentMessage(RetryRunJson, run);
     },
   );
 }

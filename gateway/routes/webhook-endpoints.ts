@@ -67,6 +67,24 @@ const EndpointChange = jsonComponent(
   ),
 );
 
+const daySeconds = 86_400;
+
+const SecretRoll = jsonComponent(
+  "WebhookSecretRoll",
+  Type.Object(
+    {
+      expires_in: Type.Integer({
+        minimum: 0,
+        maximum: daySeconds,
+        default: daySeconds,
+        description: "Seconds for which replaced secrets sign on, at most; 0: they stop now.",
+        examples: [3600],
+      }),
+    },
+    strict,
+  ),
+);
+
 export function webhookEndpointRoutes(context: GatewayContext, { webhooks }: Pick<Peers, "webhooks">): void {
   createEndpoint(context, webhooks);
   listEndpoints(context, webhooks);
@@ -198,13 +216,16 @@ function changeEndpoint(context: GatewayContext, webhooks: Peers["webhooks"]): v
       tag,
       summary: "Roll an endpoint's signing secret",
       description:
-        "Creates a new signing secret. Previous secrets, at most the latest four, keep signing for 24 hours after they were replaced: the header then has several `v1=` values. If a response was lost, you can safely roll again: your server's current secret keeps working.",
+        "Creates a new signing secret. Previous secrets, at most the latest four, keep signing for `expires_in` seconds, by default for 24 hours after they were replaced: the header then has several `v1=` values. If a response was lost, you can safely roll again with the default: your server's current secret keeps working. With 0 every previous secret stops at once, which is for a secret that leaked.",
       status: 200,
       params: endpointId,
+      body: SecretRoll,
       response: EndpointWithSecret,
       errors: ["not_found"],
     },
-    async ({ principal: { merchantId, environment }, params }) =>
-      presentEndpointWithSecret(await webhooks.rollEndpointSecret({ merchantId, environment, endpointId: params.id })),
+    async ({ principal: { merchantId, environment }, params, body }) => {
+      const roll = { endpointId: params.id, expiresInSeconds: body.expires_in };
+      return presentEndpointWithSecret(await webhooks.rollEndpointSecret({ merchantId, environment, ...roll }));
+    },
   );
 }

@@ -14,7 +14,7 @@ import { CheckoutService } from "#proto/checkout/v1/checkout_pb.ts";
 import { PaymentsService } from "#proto/payments/v1/payments_pb.ts";
 import { WebhookService } from "#proto/webhook/v1/webhook_pb.ts";
 import { type DurableConsumer, durableConsumers, liveSubscriptions } from "../services.ts";
-import { continueRetryRun } from "./flows/queue-delivery.ts";
+import { continueRuns } from "./flows/queue-delivery.ts";
 import { Dispatcher } from "./jobs/dispatch.ts";
 import { fanOut } from "./jobs/fan-out.ts";
 import { ensurePartitions, keepPartitionsJob } from "./jobs/keep-partitions.ts";
@@ -82,7 +82,7 @@ async function build(
       {
         name: "retry-failed-deliveries",
         everyMs: 2_000,
-        runOnce: () => continueRetryRun({ db, wakeLane }),
+        runOnce: () => continueRuns({ db, wakeLane }),
         wake: retryNow,
       },
       { name: "sweep-idempotency-keys", everyMs: 600_000, runOnce: () => keys.sweep() },

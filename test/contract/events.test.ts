@@ -32,7 +32,7 @@ function delivered(id: string): string[] {
     .map(({ text }) => text);
 }
 
-// Proves listEvents: filters, response
+// Proves listEvents: filters, response; getEvent: response, errors
 test("docs/contract.md §9: what happened is listed newest first, though no endpoint was subscribed", async () => {
   const { session: sessionId, payment: paymentId } = await paid();
   const refund = await api.call("createRefund", 201, { path: { id: paymentId }, body: { amount: 400 } });
@@ -64,6 +64,10 @@ test("docs/contract.md §9: what happened is listed newest first, though no endp
   );
   assert.deepEqual(await list({ to: "2020-01-01" }), []);
   assert.deepEqual(await list({ from: "2199-01-01" }), []);
+  const path = { id: String(newest?.id) };
+  assert.deepEqual((await api.call("getEvent", 200, { path })).body, newest);
+  for (const id of ["evt_x", `evt_${"0".repeat(26)}`])
+    await api.refused("getEvent", 404, "not_found", { path: { id } });
   for (const query of [{ after: "evt_x" }, { from: "soon" }, { offset: 1 }, { payment_id: "x" }, { limit: 201 }])
     await api.refused("listEvents", 400, "invalid_body", { query: { ...query } });
   const beyond = await api.refused("listEvents", 400, "invalid_body", { query: { after: `evt_${"z".repeat(26)}` } });
@@ -71,11 +75,15 @@ test("docs/contract.md §9: what happened is listed newest first, though no endp
 });
 
 // Proves listEvents: tenants
-test("another merchant's events, and the other environment's, are in no list", async () => {
+test("another merchant's events, and the other environment's, are in no list and cannot be read", async () => {
   const [other, live] = [await freshMerchant(running), await freshMerchant(running, { environment: Environment.LIVE })];
   await paid();
-  for (const as of [other.apiKey, live.apiKey])
+  const newest = await eventually("an event", async () => (await list())[0]);
+  const path = { id: String(newest.id) };
+  for (const as of [other.apiKey, live.apiKey]) {
     assert.deepEqual((await api.call("listEvents", 200, { as })).list("data"), []);
+    await api.refused("getEvent", 404, "not_found", { as, path });
+  }
 });
 
 test("docs/contract.md §9: the ends of a refund and of a session are delivered to subscribers only", async () => {
@@ -145,6 +153,6 @@ test("docs/contract.md §9: each change of a dispute is delivered once, to subsc
 
 const disputeEvents: Readonly<Record<string, string>> = { needs_response: "created", under_review: "updated" };
 
-test("every described code of these operations was seen", () => api.sawEverything([], "listEvents"));
+test("every described code of these operations was seen", () => api.sawEverything([], "listEvents", "getEvent"));
 
 test.run();

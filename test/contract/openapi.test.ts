@@ -41,6 +41,7 @@ const operations = [
   "POST /v1/merchants/me/webhooks/{id}/test",
   "GET /v1/merchants/me/event-types",
   "GET /v1/events",
+  "GET /v1/events/{id}",
   "GET /v1/merchants/me/connectors",
   "PATCH /v1/merchants/me/connectors/{cid}",
   "GET /v1/merchants/me",
@@ -78,6 +79,7 @@ const operations = [
   "GET /v1/refunds/{id}",
   "GET /v1/merchants/me/webhooks/{id}",
   "GET /v1/merchants/me/webhooks/{id}/deliveries/{delivery_id}",
+  "POST /v1/merchants/me/webhooks/{id}/replay",
   "POST /v1/merchants/me/webhooks/{id}/retry-failed",
   "GET /v1/merchants/me/webhooks/{id}/retry-runs/{run_id}",
 ];

@@ -30,6 +30,7 @@ const bodies: Record<string, object> = {
   createWebhookEndpoint: { url: "https://shop.example.com", event_types: ["test.ping"] },
   updateWebhookEndpoint: { status: "active" },
   retryFailedWebhookDeliveries: { since: "2025-11-21T08:30:00Z" },
+  replayWebhookEvents: { since: "2025-11-21T08:30:00Z" },
   updateConnector: { is_default: true },
   updateApplication: { legal_name: "Lemon Books" },
   submitDisputeEvidence: { product_description: "A lemon tree" },

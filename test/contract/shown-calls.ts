@@ -90,11 +90,13 @@ export async function storyOf(running: StackInfo, hook: string): Promise<Story> 
   const request = await eventually("a request of the log", async () =>
     (await own.get("/v1/merchants/me/requests")).expect(200).text("data.0.id"),
   );
+  const event = await eventually("an event", async () => (await own.get("/v1/events")).expect(200).text("data.0.id"));
   const ids: Readonly<Record<string, string>> = {
     cs: session.text("id"),
     pay: paid,
     re: refund,
     dp: disputed,
+    evt: event,
     [kindOf(hooks)]: hooks,
     [kindOf(delivery)]: delivery,
     ak: key.text("id"),

@@ -10,7 +10,7 @@ import { makePurchase } from "../console/purchases.ts";
 import type { Answer } from "../harness/api.ts";
 import { eventually } from "../harness/eventually.ts";
 import { freshMerchant } from "../harness/merchant.ts";
-import { isSignedWith, startReceiver } from "../harness/receiver.ts";
+import { isSignedWith, type ReceivedRequest, startReceiver } from "../harness/receiver.ts";
 import { fixture } from "../harness/suite.ts";
 import { contractSuite } from "./caller.ts";
 
@@ -304,6 +304,68 @@ test("docs/contract.md §9: a rolled secret signs together with the old one", as
   for (const answer of [endpoint, rolled]) assert.ok(isSignedWith(received, answer.text("signing_secret")));
 });
 
+test("docs/contract.md §9: expires_in of a roll limits every replaced secret; with 0 only the new one signs", async () => {
+  const endpoint = await create({ url: `${receiver.url}/short` });
+  const roll = async (body: object) => await api.call("rollWebhookSecret", 200, { ...pathOf(endpoint), body });
+  const signers = async () => {
+    const count = receiver.received.length;
+    await api.call("testWebhookEndpoint", 200, pathOf(endpoint));
+    const isNew = (each: ReceivedRequest) => each.path === "/short" && receiver.received.indexOf(each) >= count;
+    return await receiver.waitFor(isNew);
+  };
+  const first = await roll({});
+  const second = await roll({ expires_in: 3_600 });
+  const overlapping = await signers();
+  for (const answer of [endpoint, first, second]) {
+    assert.ok(isSignedWith(overlapping, answer.text("signing_secret")));
+  }
+  const last = await roll({ expires_in: 0 });
+  const alone = await signers();
+  assert.ok(isSignedWith(alone, last.text("signing_secret")));
+  for (const answer of [endpoint, first, second]) assert.ok(!isSignedWith(alone, answer.text("signing_secret")));
+  for (const body of [{ expires_in: -1 }, { expires_in: 86_401 }, { expires_in: "soon" }, { overlap: 1 }])
+    await api.refused("rollWebhookSecret", 400, "invalid_body", { ...pathOf(endpoint), body });
+});
+
+// Proves replayWebhookEvents: response, errors
+test("docs/contract.md §9: an endpoint that was registered later gets earlier events by a replay, each once", async () => {
+  const own = await freshMerchant(running);
+  const as = own.apiKey;
+  await makePurchase(running, own);
+  const since = new Date(Date.now() - 3_600_000).toISOString();
+  const ids = async () => {
+    const { body } = await api.call("listEvents", 200, { as, query: { type: "payment.succeeded" } });
+    return [body.data].flat().map((event) => String(membersOf(event).id));
+  };
+  // By the confirm, and by the processor's report.
+  await eventually("both events", async () => (await ids()).length === 2);
+  const endpoint = await create({ url: `${receiver.url}/later` }, as);
+  const replay = async () => await api.call("replayWebhookEvents", 200, { as, ...pathOf(endpoint), body: { since } });
+  const run = await replay();
+  assert.deepEqual([run.at("endpoint_id"), run.at("total")], [endpoint.at("id"), 2]);
+  const path = { id: endpoint.text("id"), run_id: run.text("id") };
+  await eventually("the run to end", async () => {
+    const now = await api.call("getWebhookRetryRun", 200, { as, path });
+    return now.at("status") === "finished" && now.at("queued") === 2;
+  });
+  await eventually("both to be delivered", async () => {
+    const { body } = await api.call("listWebhookDeliveries", 200, { as, ...pathOf(endpoint) });
+    const list = [body.data].flat().map(membersOf);
+    return list.length === 2 && list.every(({ delivered }) => delivered === true);
+  });
+  assert.equal((await replay()).at("total"), 0);
+  for (const body of [
+    { since: "yesterday" },
+    { until: since },
+    { since, until: "2025-01-01" },
+    { since, event_types: [] },
+    { since, event_types: ["payment.invented"] },
+    { since, types: ["payment.succeeded"] },
+  ]) {
+    await api.refused("replayWebhookEvents", 400, "invalid_body", { as, ...pathOf(endpoint), body });
+  }
+});
+
 // Proves credentials: signatures
 test("docs/contract.md §9: a delivery is verified by standardwebhooks, svix and stripe, also while its secret is rolled", async () => {
   const endpoint = await create({ url: `${receiver.url}/standard` });
@@ -369,7 +431,8 @@ async function nowhere(id: string, as: string): Promise<void> {
   const readers = ["getWebhookEndpoint", "listWebhookDeliveries", "getWebhookDelivery"];
   for (const operation of [...others, ...readers]) await api.refused(operation, 404, "not_found", sent);
   const again = { ...sent, body: { since: "2025-01-01T00:00:00Z" } };
-  await api.refused("retryFailedWebhookDeliveries", 404, "not_found", again);
+  for (const operation of ["retryFailedWebhookDeliveries", "replayWebhookEvents"])
+    await api.refused(operation, 404, "not_found", again);
 }
 
 // Proves listEventTypes: response
@@ -392,6 +455,7 @@ test("every described code of these operations was seen", () =>
     ...["createWebhookEndpoint", "listWebhookEndpoints", "updateWebhookEndpoint", "deleteWebhookEndpoint"],
     ...["rollWebhookSecret", "listWebhookDeliveries", "retryWebhookDelivery", "testWebhookEndpoint", "listEventTypes"],
     ...["getWebhookEndpoint", "getWebhookDelivery", "retryFailedWebhookDeliveries", "getWebhookRetryRun"],
+    "replayWebhookEvents",
   ));
 
 test.run();

@@ -17,6 +17,7 @@ const shortNouns: Readonly<Record<string, string>> = { webhookEndpoints: "Webhoo
 const nicerNames: Readonly<Record<string, string>> = {
   createRefund: "refunds.create",
   retryFailedWebhookDeliveries: "webhookEndpoints.retryFailed",
+  replayWebhookEvents: "webhookEndpoints.replay",
   listAuditEntries: "auditLog.list",
 };
 

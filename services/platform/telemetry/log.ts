@@ -27,8 +27,8 @@ const secretFields = [
   "url.search",
 ];
 
-// The text before a secret, and the secret itself: with a known prefix (docs/contract.md §3), after a keyword, or before
-// the host in a URL. Repetitions are bounded because every line is scanned.
+// The text before a secret, and the secret itself: with a known prefix (docs/contract.md §3), after a keyword, or
+// before the host in a URL. Repetitions are bounded because every line is scanned.
 const secretForms: readonly (readonly [before: RegExp, secret: RegExp])[] = [
   [/\b(?:[sr]k_(?:test|live)|cs_secret|whsec|sim_(?:sk|wh)|(?:pi|seti)_[a-z0-9]{1,64}_secret)_/, /[\w+/=-]+/],
   [/\bpostgres(?:ql)?:\/\/[^:/\s]{1,256}:/, /[^@\s]+/],

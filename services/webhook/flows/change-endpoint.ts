@@ -71,23 +71,26 @@ export async function deleteEndpoint(deps: ChangeDeps, owner: Owner, id: string)
   });
 }
 
-// docs/contract.md §9: how long a replaced secret still signs.
-const overlapMs = 86_400_000;
+/** docs/contract.md §9: how long a replaced secret still signs, unless the caller chooses a shorter time. */
+export const overlapSecondsMax = 86_400;
 
 /**
- * Gives the endpoint a new signing secret. Rolling again after a lost answer ends no secret that a receiver may use.
+ * Gives the endpoint a new signing secret. With the longest overlap, rolling again after a lost answer ends no secret
+ * that a receiver may use; a shorter one limits all replaced secrets.
  * @throws NOT_FOUND
  */
 export async function rollEndpointSecret(
   deps: ChangeDeps,
   owner: Owner,
   id: string,
+  overlapSeconds: number,
 ): Promise<{ endpoint: Endpoint; signingSecret: string }> {
   const signingSecret = newSigningSecret();
   const endpoint = await changeStored(deps, owner, id, "endpoint.secret_rolled", async (rolled, tx) => {
-    await keepPreviousSecret(tx, rolled);
-    rolled.previousSecret = rolled.secret;
-    rolled.previousUntil = new Date(clockMs() + overlapMs);
+    const until = new Date(clockMs() + overlapSeconds * 1_000);
+    await keepPreviousSecret(tx, rolled, until);
+    rolled.previousSecret = overlapSeconds > 0 ? rolled.secret : null;
+    rolled.previousUntil = overlapSeconds > 0 ? until : null;
     rolled.secret = deps.vault.encrypt(signingSecret, secretContext(id));
     return true;
   });

@@ -1,15 +1,18 @@
-// Queues deliveries at a merchant's request: a test event, a retry of one delivery, a retry of all failed ones.
+// Queues deliveries at a merchant's request: a test event, a retry of one delivery or of all failed ones, a replay of
+// events that the endpoint has no delivery for.
 // Each is one transaction; the callbacks after the commit let the dispatcher or the job start at once.
 import type { MappedDatabase } from "#platform/database/mapped-database.ts";
 import { clockMs, clockNow } from "#platform/values/clock.ts";
 import { Failure } from "#platform/values/failure.ts";
-import { newId } from "#platform/values/id.ts";
+import { idFloor, newId } from "#platform/values/id.ts";
 import { testEventBody } from "../rules/public-event.ts";
 import { requeueDelivery } from "../store/deliveries.ts";
 import { type LaneKey, queueTestEvent } from "../store/delivery-queue.ts";
 import { findEndpoint, type Owner } from "../store/endpoints.ts";
 import { firstDeliveryIdOf } from "../store/partitions.ts";
+import { insertReplayRun, stepReplayRun } from "../store/replay-runs.ts";
 import { insertRetryRun, type RetryRunRow, stepRetryRun } from "../store/retry-runs.ts";
+import { checkEventTypes } from "./create-endpoint.ts";
 
 export interface QueueDeps {
   readonly db: MappedDatabase;
@@ -65,10 +68,48 @@ export async function retryFailed(
   return run;
 }
 
-/** Requeues the next deliveries of the oldest retry run in one transaction. @returns false if there is no run */
-export async function continueRetryRun({ db, wakeLane }: Pick<QueueDeps, "db" | "wakeLane">): Promise<boolean> {
-  const lane = await db.transaction((tx) => stepRetryRun(tx));
-  if (lane === "idle") return false;
-  wakeLane(lane);
-  return true;
+/** The events to replay; no event types means those that the endpoint subscribes to. */
+interface ReplayRange {
+  readonly since: Date;
+  readonly until: Date;
+  readonly eventTypes: readonly string[];
+}
+
+/** Starts a replay of the range's events without a delivery to the endpoint. @throws NOT_FOUND, INVALID_BODY */
+export async function replayEvents(
+  deps: QueueDeps,
+  owner: Owner,
+  endpointId: string,
+  range: ReplayRange,
+): Promise<RetryRunRow> {
+  const chosen = checkEventTypes(range.eventTypes);
+  const { merchantId, environment } = owner;
+  const run = await deps.db.transaction(async (tx) => {
+    const endpoint = await findEndpoint(tx.em, owner, endpointId);
+    if (!endpoint) throw new Failure("NOT_FOUND");
+    const eventTypes = chosen.length > 0 ? chosen : endpoint.eventTypes;
+    const bounds = { fromId: eventIdFloor(range.since.getTime()), untilId: eventIdFloor(range.until.getTime()) };
+    return await insertReplayRun(tx, {
+      ...{ merchantId, environment, id: newId("operation"), endpointId, eventTypes },
+      ...bounds,
+    });
+  });
+  if (!run) throw new Failure("INTERNAL_ERROR");
+  deps.onRun();
+  return run;
+}
+
+// An id's time has 48 bits of milliseconds.
+const latestMs = 2 ** 48 - 1;
+
+/** The smallest event id of this time or later. */
+export function eventIdFloor(ms: number): string {
+  return idFloor("event", Math.min(Math.max(ms, 0), latestMs));
+}
+
+/** Queues the next deliveries of the oldest run of each kind, a transaction each. @returns false if there is no run */
+export async function continueRuns({ db, wakeLane }: Pick<QueueDeps, "db" | "wakeLane">): Promise<boolean> {
+  const lanes = [await db.transaction(stepRetryRun), await db.transaction(stepReplayRun)];
+  for (const lane of lanes) if (lane !== "idle") wakeLane(lane);
+  return lanes.some((lane) => lane !== "idle");
 }

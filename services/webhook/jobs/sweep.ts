@@ -9,6 +9,7 @@ import { ageMaxMs, type Schedule } from "../rules/schedule.ts";
 import { giveUpOverdue } from "../store/attempts.ts";
 import { dropQueueOfDeleted } from "../store/delivery-queue.ts";
 import { dropEarlierSecrets, dropForgottenEndpoints } from "../store/endpoints.ts";
+import { sweepReplayRuns } from "../store/replay-runs.ts";
 import { sweepRetryRuns } from "../store/retry-runs.ts";
 
 const hourMs = 3_600_000;
@@ -24,6 +25,7 @@ interface SweepDeps {
 export function sweepJobs({ db, outbox, schedule, wake }: SweepDeps): readonly JobContext[] {
   const sweepOld = async () => {
     await sweepRetryRuns(db);
+    await sweepReplayRuns(db);
     await dropForgottenEndpoints(db);
     await dropEarlierSecrets(db);
     return false;

@@ -2,10 +2,10 @@
 import { timestampDate } from "@bufbuild/protobuf/wkt";
 import type { ServiceImpl } from "@connectrpc/connect";
 import { keysetPage } from "#platform/lists/cursor.ts";
+import { clockMs } from "#platform/values/clock.ts";
 import { Failure } from "#platform/values/failure.ts";
-import { idFloor } from "#platform/values/id.ts";
 import type { WebhookService } from "#proto/webhook/v1/webhook_pb.ts";
-import { type QueueDeps, retryDelivery, retryFailed } from "../flows/queue-delivery.ts";
+import { eventIdFloor, type QueueDeps, replayEvents, retryDelivery, retryFailed } from "../flows/queue-delivery.ts";
 import {
   toAttempt,
   toDelivery,
@@ -30,6 +30,7 @@ import { findEndpoint } from "../store/endpoints.ts";
 import { findEvent, listEvents } from "../store/events.ts";
 import { parkedProblem } from "../store/parked-events.ts";
 import { firstDeliveryIdOf } from "../store/partitions.ts";
+import { findReplayRun } from "../store/replay-runs.ts";
 import { findRetryRun } from "../store/retry-runs.ts";
 
 type Methods = Partial<ServiceImpl<typeof WebhookService>>;
@@ -79,8 +80,17 @@ export function deliveryMethods(deps: QueueDeps) {
       const since = request.since ? timestampDate(request.since) : new Date(0);
       return { run: toRetryRun(await retryFailed(deps, request, request.endpointId, since)) };
     },
+    async replayEvents(request) {
+      const { endpointId, eventTypes } = request;
+      const since = request.since ? timestampDate(request.since) : new Date(0);
+      // An event of this millisecond may be announced already.
+      const until = request.until ? timestampDate(request.until) : new Date(clockMs() + 1);
+      const run = await replayEvents(deps, request, endpointId, { since, until, eventTypes });
+      return { run: toRetryRun(run) };
+    },
     async getRetryRun(request) {
-      const row = await findRetryRun(deps.db, request, request.runId);
+      const row =
+        (await findRetryRun(deps.db, request, request.runId)) ?? (await findReplayRun(deps.db, request, request.runId));
       if (!row) throw new Failure("NOT_FOUND");
       return { run: toRetryRun(row) };
     },
@@ -94,7 +104,7 @@ export function deliveryMethods(deps: QueueDeps) {
       return { deliveries: rows.map(toEventDelivery), parked: await parkedProblem(deps.db, eventId) };
     },
     async countFailedDeliveries({ environment, merchantIds, since }) {
-      const fromId = firstDeliveryIdOf(since ? timestampDate(since).getTime() : latestMs);
+      const fromId = firstDeliveryIdOf(since ? timestampDate(since).getTime() : 0);
       const rows = await countFailed(deps.db, environment, merchantIds, fromId);
       return { failed: Object.fromEntries(rows.map(({ merchantId, failed }) => [merchantId, BigInt(failed)])) };
     },
@@ -108,7 +118,10 @@ export function eventMethods({ db }: Pick<QueueDeps, "db">) {
     },
     async listEvents(request) {
       const { type, paymentId, since, until, pageSize: limit, pageToken } = request;
-      const bounds = { fromId: eventIdFloor(since, earliestMs), untilId: eventIdFloor(until, latestMs) };
+      const bounds = {
+        fromId: eventIdFloor(since ? timestampDate(since).getTime() : 0),
+        untilId: eventIdFloor(until ? timestampDate(until).getTime() : Number.POSITIVE_INFINITY),
+      };
       const { page, nextPageToken } = await keysetPage("event", { limit, pageToken }, (beforeId, wanted) =>
         listEvents(db, request, {
           types: type === "" ? listedCodes : [type],
@@ -127,13 +140,4 @@ export function eventMethods({ db }: Pick<QueueDeps, "db">) {
       return { event: toEvent(event), deliveries: rows.map(toEventDelivery) };
     },
   } satisfies Methods;
-}
-
-// An id's time has 48 bits of milliseconds.
-const [earliestMs, latestMs] = [0, 2 ** 48];
-
-/** The smallest event id of this time or later. */
-function eventIdFloor(time: Parameters<typeof timestampDate>[0] | undefined, defaultMs: number): string {
-  const ms = time ? timestampDate(time).getTime() : defaultMs;
-  return idFloor("event", Math.min(Math.max(ms, earliestMs), latestMs));
 }

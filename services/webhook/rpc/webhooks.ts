@@ -5,7 +5,13 @@ import { clockMs } from "#platform/values/clock.ts";
 import { Failure } from "#platform/values/failure.ts";
 import type { Idempotency } from "#proto/payments/v1/payments_pb.ts";
 import type { WebhookService } from "#proto/webhook/v1/webhook_pb.ts";
-import { type ChangeDeps, changeEndpoint, deleteEndpoint, rollEndpointSecret } from "../flows/change-endpoint.ts";
+import {
+  type ChangeDeps,
+  changeEndpoint,
+  deleteEndpoint,
+  overlapSecondsMax,
+  rollEndpointSecret,
+} from "../flows/change-endpoint.ts";
 import { createEndpoint, type EndpointDeps } from "../flows/create-endpoint.ts";
 import { type QueueDeps, sendTestEvent } from "../flows/queue-delivery.ts";
 import { toEndpoint, toHealth } from "../messages.ts";
@@ -54,7 +60,8 @@ function endpointMethods(deps: RpcDeps) {
       return {};
     },
     async rollEndpointSecret(request) {
-      const { endpoint, signingSecret } = await rollEndpointSecret(deps, request, request.endpointId);
+      const { endpointId, expiresInSeconds = overlapSecondsMax } = request;
+      const { endpoint, signingSecret } = await rollEndpointSecret(deps, request, endpointId, expiresInSeconds);
       return { endpoint: toEndpoint(endpoint), signingSecret, standardSecret: standardSecret(signingSecret) };
     },
     async sendTestEvent(request) {

@@ -1,6 +1,6 @@
-// The two signatures of a delivery (docs/contract.md §9). `Service-Signature` is HMAC-SHA256 over `t.body`, keyed by the
-// literal signing secret, prefix included. `webhook-signature` follows Standard Webhooks and is keyed by the random
-// bytes that the secret encodes, so one stored secret serves both.
+// The two signatures of a delivery (docs/contract.md §9). `Service-Signature` is HMAC-SHA256 over `t.body`, keyed by
+// the literal signing secret, prefix included. `webhook-signature` follows Standard Webhooks and is keyed by the
+// random bytes that the secret encodes, so one stored secret serves both.
 import { createHmac, createSecretKey, type KeyObject } from "node:crypto";
 
 /** A secret's key for each of the signatures. */
@@ -37,7 +37,7 @@ export function signatureHeader(secrets: readonly SigningKeys[], atSeconds: numb
   return `t=${atSeconds},${values.join(",")}`;
 }
 
-/** The headers of Standard Webhooks: `webhook-signature` is `v1,<base64>` per secret that signs, separated by blanks. */
+/** The headers of Standard Webhooks: `webhook-signature` is `v1,<base64>` per signing secret, with blanks between. */
 export function standardHeaders(
   secrets: readonly SigningKeys[],
   deliveryId: string,

@@ -33,6 +33,10 @@ export interface FanOutEvent {
   readonly traceparent: string;
 }
 
+/** A delivery's id as SQL, made of event and endpoint: the key is the rule "one delivery per event and endpoint". */
+export const deliveryIdText = (eventId: string, endpointId: string) =>
+  `'whd_' || substr(${eventId}, 5, 10) || left(encode(sha256(convert_to(${eventId} || ${endpointId}, 'UTF8')), 'hex'), 16)`;
+
 /** Columns that move unchanged between delivery_queue and deliveries. */
 export const movedColumns =
   "merchant_id, endpoint_id, id, event_id, event_type, payment_id, body, attempts, status_code, created_at";
@@ -74,9 +78,7 @@ export async function queueEvents(
      ), q as (
        insert into delivery_queue
          (merchant_id, endpoint_id, id, event_id, event_type, payment_id, body, traceparent, lease_until, leased_by)
-       select a.merchant_id, e.id,
-         'whd_' || substr(a.event_id, 5, 10)
-           || left(encode(sha256(convert_to(a.event_id || e.id, 'UTF8')), 'hex'), 16),
+       select a.merchant_id, e.id, ${deliveryIdText("a.event_id", "e.id")},
          a.event_id, a.event_type, nullif(a.payment_id, ''), a.body, nullif(a.traceparent, ''),
          case when e.id = any ($9::text[]) or not $10 then '-infinity' else now() + make_interval(secs => $11) end, $8
        from fresh join arrived a using (event_id)

@@ -112,8 +112,15 @@ export async function loadForSending(sql: Sql, keys: readonly LaneKey[]): Promis
 /** Limit of replaced secrets that still sign: each lengthens every delivery's header. */
 const earlierMax = 4;
 
-/** Keeps the endpoint's previous secret while it still signs, and drops the oldest past the limit. Lock it before. */
-export async function keepPreviousSecret(tx: Tx, { merchantId, id }: Endpoint): Promise<void> {
+/**
+ * Keeps the endpoint's previous secret while it still signs, and drops the oldest past the limit. Lock it before.
+ * @param until the time at which all of them stop, at the latest
+ */
+export async function keepPreviousSecret(tx: Tx, { merchantId, id }: Endpoint, until: Date): Promise<void> {
+  await tx.rows(
+    "update earlier_secrets set signs_until = least(signs_until, $3) where merchant_id = $1 and endpoint_id = $2",
+    [merchantId, id, until],
+  );
   await tx.rows(
     `with kept as (
        select ctid as row_id from earlier_secrets
@@ -122,9 +129,9 @@ export async function keepPreviousSecret(tx: Tx, { merchantId, id }: Endpoint): 
        delete from earlier_secrets
        where merchant_id = $1 and endpoint_id = $2 and ctid not in (select row_id from kept))
      insert into earlier_secrets (merchant_id, endpoint_id, secret, signs_until)
-     select merchant_id, id, previous_secret, previous_until from endpoints
-     where merchant_id = $1 and id = $2 and previous_until > now()`,
-    [merchantId, id, earlierMax],
+     select merchant_id, id, previous_secret, least(previous_until, $4) from endpoints
+     where merchant_id = $1 and id = $2 and previous_until > now() and $4 > now()`,
+    [merchantId, id, earlierMax, until],
   );
 }
 

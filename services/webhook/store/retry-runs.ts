@@ -14,7 +14,7 @@ export interface RetryRunRow {
   readonly created_at: string;
 }
 
-const runColumns = "id, endpoint_id, status, total, queued, created_at";
+export const runColumns = "id, endpoint_id, status, total, queued, created_at";
 // Counting more takes longer than a caller waits. The run itself has no such limit.
 const countMax = 1_000_000;
 
@@ -86,7 +86,7 @@ export async function stepRetryRun(tx: Tx): Promise<LaneKey | "idle"> {
 }
 
 // As long as the deliveries of a run are kept.
-const keepDays = 90;
+export const keepDays = 90;
 
 /** Deletes runs that finished before the retention time. */
 export async function sweepRetryRuns(sql: Sql): Promise<void> {

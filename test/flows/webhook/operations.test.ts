@@ -3,9 +3,11 @@ import assert from "node:assert/strict";
 import { timestampFromDate } from "@bufbuild/protobuf/wkt";
 import { register as metrics } from "prom-client";
 import { Failure } from "#platform/values/failure.ts";
-import { newId } from "#platform/values/id.ts";
+import { idFloor, newId } from "#platform/values/id.ts";
+import { membersOf } from "#platform/values/unchecked.ts";
 import { measureQueue } from "../../../services/webhook/jobs/measure-queue.ts";
 import { webhookMetrics } from "../../../services/webhook/metrics.ts";
+import { stepReplayRun } from "../../../services/webhook/store/replay-runs.ts";
 import { eventually } from "../../harness/eventually.ts";
 import { startReceiver } from "../../harness/receiver.ts";
 import { fixture, suite } from "../../harness/suite.ts";
@@ -29,6 +31,7 @@ async function register(owner = { merchantId: newId("merchant"), environment: 1 
   return { ...owner, endpointId: endpoint.id };
 }
 
+const isInvalid = (error: unknown) => error instanceof Failure && error.reason === "INVALID_BODY";
 const isNotFound = (error: unknown) => error instanceof Failure && error.reason === "NOT_FOUND";
 
 test("an event is read with its deliveries, by its own merchant and environment only", async () => {
@@ -119,6 +122,78 @@ test("a retry run retries all failed deliveries since a time and reports its pro
   await eventually("all to be delivered", async () => (await t.webhooks.getEndpointHealth(own)).delivered === 1_201n);
   assert.equal((await t.webhooks.getEndpointHealth(own)).failed, 0n);
   await assert.rejects(t.webhooks.getRetryRun({ ...own, merchantId: newId("merchant"), runId: run.id }), isNotFound);
+});
+
+async function addEvents(owner: { merchantId: string; environment: number }, count: number, type: string, at: Date) {
+  const ids = Array.from({ length: count }, (_, i) => `${idFloor("event", at.getTime() + i).slice(0, -1)}1`);
+  await t.db.rows(
+    `insert into events (merchant_id, environment, type, id, payment_id, body)
+     select $1, $2::smallint, $3, id, 'pay_x', convert_to(json_build_object('type', $3::text, 'n', id)::text, 'UTF8')
+     from unnest($4::text[]) as id`,
+    [owner.merchantId, owner.environment, type, ids],
+  );
+  return ids;
+}
+
+const finishedRun = async (owner: { merchantId: string; environment: 1 | 2 }, runId: string) =>
+  await eventually("the run to be finished", async () => {
+    const { run } = await t.webhooks.getRetryRun({ ...owner, runId });
+    return run?.status === "finished" && run;
+  });
+
+test("a replay sends each event without a delivery once: called twice at once, by two processes, and after crashes", async () => {
+  const owner = { merchantId: newId("merchant"), environment: 1 as const };
+  const at = new Date(Date.now() - 60_000);
+  const ids = await addEvents(owner, 1_200, "payment.succeeded", at);
+  const own = await register(owner);
+  const before = receiver.received.length;
+  const replay = () => t.webhooks.replayEvents({ ...own, since: timestampFromDate(at) });
+  const runs = await Promise.all([replay(), replay()]);
+  const crash = t.db.transaction(async (tx) => {
+    await stepReplayRun(tx);
+    throw new Error("crash");
+  });
+  await Promise.all([assert.rejects(crash, /crash/), ...[1, 2, 3].map(() => t.db.transaction(stepReplayRun))]);
+  const finished = await Promise.all(runs.map(({ run }) => finishedRun(owner, run?.id ?? "")));
+  assert.equal(
+    finished.reduce((sum, run) => sum + run.queued, 0n),
+    1_200n,
+  );
+  await eventually("all to be delivered", async () => {
+    const [row] = await t.db.rows<{ n: number }>(
+      "select count(*)::int as n from deliveries where merchant_id = $1 and state = 'delivered'",
+      [own.merchantId],
+    );
+    return row?.n === 1_200;
+  });
+  const sent = receiver.received.slice(before).map(({ body }) => String(membersOf(JSON.parse(body.toString())).n));
+  assert.deepEqual(sent.sort(), ids);
+  const again = await replay();
+  assert.equal(again.run?.total, 0n);
+  assert.equal((await finishedRun(owner, again.run.id)).queued, 0n);
+});
+
+test("a replay takes the endpoint's event types, or chosen ones, of the range and environment alone", async () => {
+  const owner = { merchantId: newId("merchant"), environment: 1 as const };
+  const at = new Date(Date.now() - 60_000);
+  await addEvents(owner, 3, "payment.succeeded", at);
+  await addEvents(owner, 2, "payment.refunded", new Date(at.getTime() + 20));
+  await addEvents({ ...owner, environment: 2 }, 1, "payment.succeeded", at);
+  await addEvents({ ...owner, merchantId: newId("merchant") }, 1, "payment.succeeded", at);
+  const own = await register(owner);
+  const since = timestampFromDate(at);
+  const queued = async (range: object = {}) => {
+    const { run } = await t.webhooks.replayEvents({ ...own, since, ...range });
+    assert(run);
+    assert.equal((await finishedRun(owner, run.id)).queued, run.total);
+    return Number(run.queued + run.total);
+  };
+  assert.equal(await queued({ since: timestampFromDate(new Date(at.getTime() + 10)) }), 0);
+  assert.equal(await queued({ until: timestampFromDate(new Date(at.getTime() + 1)) }), 1);
+  assert.equal(await queued(), 2);
+  assert.equal(await queued({ eventTypes: ["payment.refunded", "payment.refunded"] }), 2);
+  await assert.rejects(t.webhooks.replayEvents({ ...own, since, eventTypes: ["payment.x"] }), isInvalid);
+  await assert.rejects(t.webhooks.replayEvents({ ...own, since, merchantId: newId("merchant") }), isNotFound);
 });
 
 test("metrics count attempts by result, and the lag of due work separately for silent endpoints", async () => {

@@ -51,6 +51,7 @@ export const callExamples: Readonly<Record<string, CallExample>> = {
   updateWebhookEndpoint: { body: { status: "disabled" } },
   listWebhookDeliveries: { query: { status: "failed" } },
   retryFailedWebhookDeliveries: { body: { since: "2025-11-21T08:30:00.000Z" } },
+  replayWebhookEvents: { body: { since: "2025-11-21T08:30:00.000Z" } },
   getWebhookEndpointHealth: { query: { window_seconds: 3600 } },
   updateProfile: { body: { name: "Lemon Books", website: "https://lemonbooks.example" } },
   updateBranding: { body: { accent_color: "#0a7d4f", support_email: "help@lemonbooks.example" } },
