@@ -10,6 +10,7 @@ import { payInFrame } from "../harness/pay.ts";
 import { isSignedWith, startReceiver } from "../harness/receiver.ts";
 import { fixture, suite } from "../harness/suite.ts";
 import { confirmIfPrompted, personOf } from "./person.ts";
+import { makePurchase } from "./purchases.ts";
 
 const test = suite("console developers", { timeoutMs: 120_000, hookTimeoutMs: 180_000 });
 const visit = browserSuite(test);
@@ -101,10 +102,21 @@ visit.alone("retries all failed deliveries and shows the progress to the end", a
   await page.goto(`${base}/webhooks`);
   await page.getByRole("link", { name: `${receiver.url}/first` }).click();
   await page.locator("summary", { hasText: "Retry failed deliveries" }).click();
-  await page.getByLabel("Since").selectOption("month");
+  await page.locator("details", { hasText: "Retry failed" }).getByLabel("Since").selectOption("month");
   await page.getByRole("button", { name: "Retry failed deliveries" }).click();
   await page.locator(".chip", { hasText: "Finished" }).waitFor();
   assert.match(page.url(), /\/runs\/op_/);
+});
+
+visit.alone("sends an endpoint the events from before it was added", async () => {
+  const { page } = dev;
+  const { stack } = running;
+  await makePurchase(stack, { api: merchantApi(stack.gateway, stack.api_key) });
+  await addEndpoint("/later");
+  await page.locator("summary", { hasText: "Send missed events" }).click();
+  await page.getByRole("button", { name: "Send missed events" }).click();
+  await page.locator(".chip", { hasText: "Finished" }).waitFor();
+  await receiver.waitFor(({ path }) => path === "/later");
 });
 
 visit.alone("edits, disables and deletes an endpoint and rolls its secret", async () => {
@@ -120,7 +132,9 @@ visit.alone("edits, disables and deletes an endpoint and rolls its secret", asyn
   assert.is(await page.getByRole("button", { name: "Send test event" }).count(), 0);
   await page.getByRole("button", { name: "Enable" }).click();
   await page.getByRole("link", { name: "Roll signing secret" }).click();
+  await page.getByLabel("Old secrets sign for").selectOption({ label: "Stop now" });
   await page.getByRole("button", { name: "Roll signing secret" }).click();
+  assert.match((await page.locator("details", { hasText: "Standard Webhooks" }).textContent()) ?? "", /whsec_.{43}=/);
   const rolled = (await page.locator(".secret pre").textContent()) ?? "";
   assert.match(rolled, /^whsec_/);
   assert.is.not(rolled, secret);

@@ -67,6 +67,7 @@ const forms = {
   "/webhooks/:id/status": "webhooks.write",
   "/webhooks/:id/test": "webhooks.write",
   "/webhooks/:id/retry-failed": "webhooks.write",
+  "/webhooks/:id/replay": "webhooks.write",
   "/webhooks/:id/deliveries/:did/retry": "webhooks.write",
   "/keys": "keys.write",
   "/keys/:id/roll": "keys.write",

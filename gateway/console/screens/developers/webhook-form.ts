@@ -12,7 +12,7 @@ import { type Form, isLine, problemsOf, refusedFields } from "../../http/form.ts
 import { merchantForm, merchantPage } from "../../routes.ts";
 import type { Answer, ConsoleContext, MerchantVisit, Page } from "../../session/visit.ts";
 import { type Language, textsOf } from "../../texts/texts.ts";
-import { choiceField, hiddenField, problemOf, problemSummary, textFields } from "../../view/fields.ts";
+import { choiceField, hiddenField, problemOf, problemSummary, selectField, textFields } from "../../view/fields.ts";
 import { postForm, questionPage } from "../../view/forms.ts";
 import { codeBlock, secretOnce } from "../../view/pieces.ts";
 import { endpointOf } from "./webhooks.ts";
@@ -162,17 +162,32 @@ export function signingSecretRoutes(context: ConsoleContext): void {
       title: texts.rollTitle,
       text: html`<p>${url}</p><p>${texts.rollText}</p>`,
       action: `${endpointPath}/roll`,
+      fields: [
+        selectField({ name: "overlap", label: texts.overlap, value: "lastingDay", choices: overlapChoices(texts) }),
+      ],
       button: texts.roll,
       isHarmless: true,
       back: endpointPath,
     });
   });
-  merchantForm(context, "/webhooks/:id/roll", secretNeeds, async (visit) => {
+  merchantForm(context, "/webhooks/:id/roll", secretNeeds, async (visit, form) => {
     const { merchantId, environment } = visit;
-    const endpointId = paramOf(visit, "id");
-    const rolled = await peers.webhooks.rollEndpointSecret({ merchantId, environment, endpointId });
+    const roll = { endpointId: paramOf(visit, "id"), expiresInSeconds: overlapOf(form.raw("overlap")) };
+    const rolled = await peers.webhooks.rollEndpointSecret({ merchantId, environment, ...roll });
     return secretPage(visit, rolled, "rolledTitle");
   });
+}
+
+/** How long replaced secrets sign on. */
+const overlapSeconds = { now: 0, lastingHour: 3_600, lastingDay: 86_400 } as const;
+const overlaps = ["now", "lastingHour", "lastingDay"] as const;
+
+function overlapChoices(texts: Readonly<Record<(typeof overlaps)[number], string>>) {
+  return overlaps.map((value) => ({ value, label: texts[value] }));
+}
+
+function overlapOf(chosen: string): number {
+  return overlapSeconds[overlaps.find((each) => each === chosen) ?? "lastingDay"];
 }
 
 interface ShownSecret {

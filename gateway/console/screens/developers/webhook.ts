@@ -18,7 +18,7 @@ import { endpointHealth, endpointOf, healthChip, statusChip } from "./webhooks.t
 
 const write = { action: "webhooks.write" };
 const hourMs = 3_600_000;
-/** How far back failed deliveries are retried. */
+/** How far back failed deliveries are retried, and events replayed. */
 const sinceHours = { hour: 1, day: 24, threeDays: 72, month: 720 } as const;
 type Since = keyof typeof sinceHours;
 
@@ -52,11 +52,21 @@ export function webhookRoutes(context: ConsoleContext): void {
   merchantForm(context, "/webhooks/:id/retry-failed", write, async (visit, form) => {
     const { merchantId, environment, base } = visit;
     const endpointId = paramOf(visit, "id");
-    const chosen = form.raw("since");
-    const since = timestampFromMs(Date.now() - sinceHours[isSince(chosen) ? chosen : "day"] * hourMs);
+    const since = sinceOf(form.raw("since"));
     const { run } = await peers.webhooks.retryFailedDeliveries({ merchantId, environment, endpointId, since });
     return { go: `${base}/webhooks/${endpointId}/runs/${run?.id ?? ""}` };
   });
+  merchantForm(context, "/webhooks/:id/replay", write, async (visit, form) => {
+    const { merchantId, environment, base } = visit;
+    const endpointId = paramOf(visit, "id");
+    const since = sinceOf(form.raw("replay_since"));
+    const { run } = await peers.webhooks.replayEvents({ merchantId, environment, endpointId, since });
+    return { go: `${base}/webhooks/${endpointId}/runs/${run?.id ?? ""}` };
+  });
+}
+
+function sinceOf(chosen: string) {
+  return timestampFromMs(Date.now() - sinceHours[isSince(chosen) ? chosen : "day"] * hourMs);
 }
 
 async function endpointPage(context: ConsoleContext, visit: MerchantVisit): Promise<Page> {
@@ -104,12 +114,16 @@ function actions(visit: MerchantVisit, { id, status }: Endpoint): Html {
     ...{ button: isActive ? texts.disable : texts.enable, ...inline },
   });
   const test = postForm(visit, { action: `${endpointPath}/test`, button: texts.test, ...inline });
-  const since = selectField({ name: "since", label: texts.since, value: "day", choices });
+  const again = (action: string, name: string, title: string, text: string) => {
+    const since = selectField({ name, label: texts.since, value: "day", choices });
+    return html`<details class="more panel"><summary>${title}</summary><p class="muted">${text}</p>
+${postForm(visit, { action: `${endpointPath}/${action}`, fields: [since], button: title })}</details>`;
+  };
   return html`<div class="actions"><a class="button secondary" href="${endpointPath}/edit">${texts.edit}</a>
 ${toggle}${isActive ? test : ""}
 <a class="button secondary" href="${endpointPath}/roll">${texts.roll}</a><a class="button danger" href="${endpointPath}/delete">${texts.remove}</a></div>
-<details class="more panel"><summary>${texts.retryFailed}</summary><p class="muted">${texts.retryFailedText}</p>
-${postForm(visit, { action: `${endpointPath}/retry-failed`, fields: [since], button: texts.retryFailed })}</details>`;
+${again("retry-failed", "since", texts.retryFailed, texts.retryFailedText)}
+${again("replay", "replay_since", texts.replay, texts.replayText)}`;
 }
 
 async function deletePage(context: ConsoleContext, visit: MerchantVisit): Promise<Page> {
