@@ -77,6 +77,7 @@ export const tiers: Readonly<Record<string, Tier>> = {
   "test/flows/simulator/sandbox.": "quick",
   "test/flows/webhook/delivery.": "quick",
   "test/flows/webhook/endpoints.": "quick",
+  "test/flows/webhook/event-feed.": "quick",
   "test/flows/webhook/operations.": "quick",
   "test/flows/webhook/ssrf.": "quick",
   "test/flows/webhook/upkeep.": "quick",

@@ -3,6 +3,7 @@ import { create } from "@bufbuild/protobuf";
 import { timestampFromDate } from "@bufbuild/protobuf/wkt";
 import { parseTime } from "#platform/database/database.ts";
 import { idTimeMs } from "#platform/values/id.ts";
+import { EventSchema } from "#proto/events/v1/events_pb.ts";
 import {
   AnnouncedEventSchema,
   AttemptSchema,
@@ -18,8 +19,12 @@ import type { AttemptRow } from "./store/attempts.ts";
 import type { DeliveryRow, HealthRow } from "./store/deliveries.ts";
 import type { FoundDelivery } from "./store/delivery-search.ts";
 import type { Endpoint } from "./store/endpoints.ts";
+import type { FeedRow } from "./store/event-feed.ts";
 import type { EventRow } from "./store/events.ts";
 import type { RetryRunRow } from "./store/retry-runs.ts";
+
+// Of the fields of events.v1.Event in answers of EventService.
+const eventSchemaVersion = 1;
 
 export function toEndpoint(endpoint: Endpoint): EndpointMessage {
   return create(EndpointSchema, {
@@ -119,4 +124,20 @@ export function toEventType({ code, label, category, announcedAs }: EventType) {
 export function toEvent({ id, type, payment_id, body }: EventRow) {
   const createdAt = timestampFromDate(new Date(idTimeMs(id)));
   return create(AnnouncedEventSchema, { id, type, paymentId: payment_id ?? "", payload: body, createdAt });
+}
+
+/** A row as a message of events.v1. Its body has the ids of the event's object and of the objects around it. */
+export function toFeedEvent({ id, type, merchant_id: merchantId, body, version, amount, currency, ...row }: FeedRow) {
+  const { type: _, status = "", ...ids }: Record<string, string> = JSON.parse(body.toString());
+  return create(EventSchema, {
+    ...{ id, type, merchantId, status },
+    environment: row.environment === 2 ? 2 : 1,
+    objectId: ids.refund_id ?? ids.dispute_id ?? ids.session_id ?? ids.payment_id ?? "",
+    occurredAt: timestampFromDate(new Date(idTimeMs(id))),
+    attributes: { ...ids, ...(version !== null && { version: String(version) }) },
+    ...(amount !== null && currency !== null && { money: { amount: BigInt(amount), currency } }),
+    reference: row.reference ?? "",
+    schemaVersion: eventSchemaVersion,
+    position: BigInt(row.position),
+  });
 }

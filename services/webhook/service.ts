@@ -11,10 +11,12 @@ import { defineRpc } from "#platform/rpc/server.ts";
 import { type RunningService, type ServiceBase, type ServiceParts, startService } from "#platform/service/service.ts";
 import { clockMs } from "#platform/values/clock.ts";
 import { CheckoutService } from "#proto/checkout/v1/checkout_pb.ts";
+import { EventService } from "#proto/events/v1/event_service_pb.ts";
 import { PaymentsService } from "#proto/payments/v1/payments_pb.ts";
 import { WebhookService } from "#proto/webhook/v1/webhook_pb.ts";
 import { type DurableConsumer, durableConsumers, liveSubscriptions } from "../services.ts";
 import { continueRuns } from "./flows/queue-delivery.ts";
+import { EventTail } from "./flows/watch-events.ts";
 import { Dispatcher } from "./jobs/dispatch.ts";
 import { fanOut } from "./jobs/fan-out.ts";
 import { ensurePartitions, keepPartitionsJob } from "./jobs/keep-partitions.ts";
@@ -22,6 +24,7 @@ import { measureQueueJob } from "./jobs/measure-queue.ts";
 import { AttemptRecorder } from "./jobs/record-attempts.ts";
 import { sweepJobs } from "./jobs/sweep.ts";
 import { reportSlots, type WebhookMetrics, webhookMetrics } from "./metrics.ts";
+import { eventsRpc } from "./rpc/events.ts";
 import { webhooksRpc } from "./rpc/webhooks.ts";
 import { EndpointCache } from "./sender/endpoint-cache.ts";
 import { Resolver, type ResolverOptions } from "./sender/resolver.ts";
@@ -74,7 +77,10 @@ async function build(
   const onRun = () => retryNow.now();
   const context = { db, outbox, vault, resolver, allow, keys, metrics, wakeLane, onRun, onChange };
   return {
-    rpc: [defineRpc(WebhookService, webhooksRpc(context))],
+    rpc: [
+      defineRpc(WebhookService, webhooksRpc(context)),
+      defineRpc(EventService, eventsRpc({ db, tail: new EventTail(db) })),
+    ],
     jobs: [
       dispatcher.job,
       keepPartitionsJob(db),

@@ -98,9 +98,10 @@ export function sessionEvent(
   state: Pick<SessionState, "status" | "paymentStatus" | "failedAttempts">,
 ): Announcement {
   const { id, merchantId, environment, amount, currency, paymentLinkId: payment_link_id } = session;
+  const about = { merchantId, environment, objectId: id, money: { amount, currency }, reference: session.orderReference };
   const { status, paymentStatus } = state;
   const paymentId = isPaymentReadable(state) ? paymentIdOf(id) : "";
   const order = type === "session.completed" && { amount: String(amount), currency, payment_link_id };
   const attributes = { payment_id: paymentId, payment_status: paymentStatus, ...order };
-  return { type, merchantId, environment, objectId: id, status, at: clockNow(), attributes };
+  return { type, ...about, status, at: clockNow(), attributes };
 }

@@ -257,12 +257,14 @@ async function endEndings(tx: Tx, { id, state: before }: StoredPayment, state: P
 }
 
 function paymentEvents(payment: StoredPayment, version: number, announcements: readonly SettlementEvent[]) {
-  const { id: objectId, merchantId, environment, sessionId, connector } = payment;
+  const { id: objectId, merchantId, environment, sessionId, connector, currency, orderReference: reference } = payment;
   const at = clockNow();
   const own = { session_id: sessionId, version: String(version) };
-  return announcements.map(({ type, status, attributes: { failure_code: code, ...attributes } }) => {
+  return announcements.map(({ type, status, amount, attributes: { failure_code: code, ...attributes } }) => {
     const why = code !== undefined && { failure_code: failureCodeOf(failureNames[connector] ?? {}, code) };
-    return { type, merchantId, environment, objectId, status, at, attributes: { ...attributes, ...why, ...own } };
+    const money = { amount: amount ?? payment.state.amount, currency };
+    const about = { merchantId, environment, objectId, money, reference };
+    return { type, ...about, status, at, attributes: { ...attributes, ...why, ...own } };
   });
 }
 

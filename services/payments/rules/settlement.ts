@@ -55,6 +55,8 @@ export interface SettlementEvent {
   readonly type: string;
   readonly status: string;
   readonly attributes: Readonly<Record<string, string>>;
+  /** Of the refund or dispute that the event is about; undefined: it is about the whole payment. */
+  readonly amount: bigint | undefined;
 }
 
 export interface Settlement {
@@ -206,7 +208,7 @@ class Draft {
     this.#movements.push(...change.movements);
     this.addRefunded(change.refunded);
     for (const type of change.announce) {
-      this.#announce(type, { refund_id: refund.id, refund_status: refund.status });
+      this.#announce(type, { refund_id: refund.id, refund_status: refund.status }, refund.amount);
     }
   }
 
@@ -227,7 +229,7 @@ class Draft {
     if (isPaid && !isHeld) this.state = { ...this.state, ...hold };
     const due = report.evidenceDueAt && { evidence_due_at: report.evidenceDueAt.toISOString() };
     const attributes = { dispute_id: dispute.id, dispute_status: dispute.status, ...due };
-    for (const type of change.announce) this.#announce(type, attributes);
+    for (const type of change.announce) this.#announce(type, attributes, dispute.amount);
   }
 
   result(): Settlement {
@@ -271,13 +273,11 @@ class Draft {
     this.#attempts.splice(index < 0 ? this.#attempts.length : index, 1, { ...end, attempt });
   }
 
-  #announce(type: string, attributes: Readonly<Record<string, string>> = {}): void {
+  #announce(type: string, attributes: Readonly<Record<string, string>> = {}, amount?: bigint): void {
     const { state } = this;
-    const failed_attempts = String(state.failedAttempts);
-    const card_fingerprint = state.card?.fingerprint ?? "";
+    const [failed_attempts, card_fingerprint] = [String(state.failedAttempts), state.card?.fingerprint ?? ""];
     this.#announcements.push({
-      type,
-      status: eventStatus(type, state),
+      ...{ type, amount, status: eventStatus(type, state) },
       attributes: { ...attributes, path: this.#path, failed_attempts, card_fingerprint },
     });
   }

@@ -22,6 +22,7 @@ const identity = {
   environment: sqlColumn<Environment>("smallint"),
   sessionId: nullableText,
   currency: text,
+  orderReference: text,
   connector: text,
   connectorAccountId: text,
   connectorRef: nullableText,
@@ -85,7 +86,6 @@ export const cardColumns = new Columns(card);
 export const paymentColumns = new Columns({
   ...{ ...identity, ...order, ...state, ...card },
   description: text,
-  orderReference: text,
   customerEmail: text,
   metadata: sqlColumn<Readonly<Record<string, string>>>("jsonb"),
   createdAt: time,

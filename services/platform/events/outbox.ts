@@ -22,6 +22,8 @@ export interface Announcement {
   readonly status: string;
   readonly at: Date;
   readonly attributes?: Readonly<Record<string, string>>;
+  readonly money?: { readonly amount: bigint; readonly currency: string };
+  readonly reference?: string;
 }
 
 /** Outbox rows, for statements that insert them together with the change itself. */
@@ -52,15 +54,11 @@ export class Outbox {
     const context = callContext.getStore();
     for (const a of announcements) {
       const id = newId("event");
+      const { at, ...facts } = a;
       const event = create(EventSchema, {
-        id,
-        type: a.type,
-        source: this.source,
-        merchantId: a.merchantId,
-        environment: a.environment,
-        objectId: a.objectId,
-        status: a.status,
-        occurredAt: timestampFromDate(a.at),
+        ...facts,
+        ...{ id, source: this.source },
+        occurredAt: timestampFromDate(at),
         attributes: { ...a.attributes, ...(context?.claimedActor && { said_actor: context.claimedActor }) },
         traceparent: context?.traceparent ?? "",
         requestId: context?.requestId ?? "",

@@ -46,8 +46,9 @@ export async function fanOut(deps: FanOutDeps, consumer: string, events: readonl
   deps.dispatcher.admit(claimed);
 }
 
-function originOf({ id: eventId, merchantId, environment, traceparent }: Event) {
-  return { eventId, merchantId, environment, traceparent };
+function originOf({ id: eventId, merchantId, environment, traceparent, attributes, money, reference }: Event) {
+  const version = Number(attributes.version ?? 0) || undefined;
+  return { eventId, merchantId, environment, traceparent, version, money, reference };
 }
 
 const merchantIdCharactersMax = 64;

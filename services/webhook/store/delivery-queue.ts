@@ -31,6 +31,11 @@ export interface FanOutEvent {
   readonly body: Buffer;
   /** May be empty. */
   readonly traceparent: string;
+  /** Of the payment; undefined for a session's event. */
+  readonly version: number | undefined;
+  readonly money: { readonly amount: bigint; readonly currency: string } | undefined;
+  /** May be empty. */
+  readonly reference: string;
 }
 
 /** A delivery's id as SQL, made of event and endpoint: the key is the rule "one delivery per event and endpoint". */
@@ -66,14 +71,19 @@ export async function queueEvents(
   const { events } = options;
   const rows = await sql.rows<Omit<DueDelivery, "body"> & { eventId: string }>(
     `with arrived as (
-       select * from unnest($2::text[], $3::text[], $4::smallint[], $5::text[], $6::text[], $7::bytea[], $12::text[])
-         as a (event_id, merchant_id, environment, event_type, payment_id, body, traceparent)
+       select * from unnest($2::text[], $3::text[], $4::smallint[], $5::text[], $6::text[], $7::bytea[], $12::text[],
+           $13::int[], $14::bigint[], $15::text[], $16::text[]) with ordinality
+         as a (event_id, merchant_id, environment, event_type, payment_id, body, traceparent,
+           version, amount, currency, reference, place)
      ), fresh as (
        insert into inbox (consumer, event_id) select $1, event_id from arrived on conflict do nothing returning event_id
      ), listed as (
-       insert into events (merchant_id, environment, type, id, payment_id, body)
-       select merchant_id, environment, event_type, event_id, nullif(payment_id, ''), body
+       insert into events
+         (merchant_id, environment, type, id, payment_id, body, version, amount, currency, reference)
+       select merchant_id, environment, event_type, event_id, nullif(payment_id, ''), body,
+         version, amount, currency, reference
        from fresh join arrived using (event_id)
+       order by place
        on conflict do nothing
      ), q as (
        insert into delivery_queue
@@ -101,6 +111,10 @@ export async function queueEvents(
       options.isClaiming,
       options.leaseSeconds,
       events.map((e) => e.traceparent),
+      events.map((e) => e.version ?? null),
+      events.map((e) => e.money?.amount ?? null),
+      events.map((e) => e.money?.currency ?? null),
+      events.map((e) => e.reference || null),
     ],
   );
   // All deliveries of an event share the bytes that are here already, so the statement does not return them.

@@ -1,7 +1,7 @@
 // The webhook service inside a flow test: on a fresh database, with events as payments publishes them, delivering to
 // receivers on this machine.
 import { readFileSync } from "node:fs";
-import { create, toBinary } from "@bufbuild/protobuf";
+import { create, type MessageInitShape, toBinary } from "@bufbuild/protobuf";
 import { timestampNow } from "@bufbuild/protobuf/wkt";
 import type { Client } from "@connectrpc/connect";
 import { Database } from "#platform/database/database.ts";
@@ -29,6 +29,8 @@ export interface WebhookTest {
   /** Files of the authority that the service trusts, and of the receivers' certificate. */
   readonly tls: TlsFiles;
   readonly webhooks: Client<typeof WebhookService>;
+  readonly url: string;
+  readonly token: string;
   readonly db: Database;
   readonly bus: EventBus;
   /** Publishes an event of the payments service. @returns its id and the payment's */
@@ -41,6 +43,7 @@ export interface WebhookTest {
     eventId?: string;
     /** The message id in the stream; by default the event's id. */
     messageId?: string;
+    facts?: MessageInitShape<typeof EventSchema>;
   }): Promise<{
     eventId: string;
     paymentId: string;
@@ -81,10 +84,13 @@ export async function startWebhookTest(
   const db = await Database.open({ url: config.DATABASE_URL, name: "test", log });
   const bus = new EventBus({ broker: { url: config.NATS_URL }, namespace: config.NATS_NAMESPACE, name: "test", log });
   await eventually("the bus to be connected", () => bus.connected);
-  const peer = connectPeer({ url: `http://127.0.0.1:${service.port}`, token: config.RPC_TOKEN });
+  const url = `http://127.0.0.1:${service.port}`;
+  const peer = connectPeer({ url, token: config.RPC_TOKEN });
   return {
     config,
     tls,
+    url,
+    token: config.RPC_TOKEN,
     webhooks: peer.client(WebhookService),
     db,
     bus,
@@ -115,6 +121,7 @@ async function announce(
     objectId: change.paymentId ?? newId("payment"),
     status: change.status ?? "succeeded",
     occurredAt: timestampNow(),
+    ...change.facts,
   });
   const subject = eventSubject(namespace, "payments", type);
   const noted = await noteAnnounced(by.paymentsDb, [{ id: event.id, subject, body: toBinary(EventSchema, event) }]);

@@ -16,7 +16,7 @@ import type { Message } from "@bufbuild/protobuf";
  * Describes the file events/v1/events.proto.
  */
 export const file_events_v1_events: GenFile = /*@__PURE__*/
-  fileDesc("ChZldmVudHMvdjEvZXZlbnRzLnByb3RvEglldmVudHMudjEi6gIKBUV2ZW50EgoKAmlkGAEgASgJEgwKBHR5cGUYAiABKAkSDgoGc291cmNlGAMgASgJEhMKC21lcmNoYW50X2lkGAQgASgJEi0KC2Vudmlyb25tZW50GAUgASgOMhgubWVyY2hhbnQudjEuRW52aXJvbm1lbnQSEQoJb2JqZWN0X2lkGAYgASgJEg4KBnN0YXR1cxgHIAEoCRIvCgtvY2N1cnJlZF9hdBgIIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASNAoKYXR0cmlidXRlcxgJIAMoCzIgLmV2ZW50cy52MS5FdmVudC5BdHRyaWJ1dGVzRW50cnkSEwoLdHJhY2VwYXJlbnQYCiABKAkSEgoKcmVxdWVzdF9pZBgLIAEoCRINCgVhY3RvchgMIAEoCRoxCg9BdHRyaWJ1dGVzRW50cnkSCwoDa2V5GAEgASgJEg0KBXZhbHVlGAIgASgJOgI4AWIGcHJvdG8z", [file_google_protobuf_timestamp, file_merchant_v1_merchant]);
+  fileDesc("ChZldmVudHMvdjEvZXZlbnRzLnByb3RvEglldmVudHMudjEiyAMKBUV2ZW50EgoKAmlkGAEgASgJEgwKBHR5cGUYAiABKAkSDgoGc291cmNlGAMgASgJEhMKC21lcmNoYW50X2lkGAQgASgJEi0KC2Vudmlyb25tZW50GAUgASgOMhgubWVyY2hhbnQudjEuRW52aXJvbm1lbnQSEQoJb2JqZWN0X2lkGAYgASgJEg4KBnN0YXR1cxgHIAEoCRIvCgtvY2N1cnJlZF9hdBgIIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASNAoKYXR0cmlidXRlcxgJIAMoCzIgLmV2ZW50cy52MS5FdmVudC5BdHRyaWJ1dGVzRW50cnkSEwoLdHJhY2VwYXJlbnQYCiABKAkSEgoKcmVxdWVzdF9pZBgLIAEoCRINCgVhY3RvchgMIAEoCRIfCgVtb25leRgNIAEoCzIQLmV2ZW50cy52MS5Nb25leRIRCglyZWZlcmVuY2UYDiABKAkSFgoOc2NoZW1hX3ZlcnNpb24YDyABKAUSEAoIcG9zaXRpb24YECABKAMaMQoPQXR0cmlidXRlc0VudHJ5EgsKA2tleRgBIAEoCRINCgV2YWx1ZRgCIAEoCToCOAEiKQoFTW9uZXkSDgoGYW1vdW50GAEgASgDEhAKCGN1cnJlbmN5GAIgASgJYgZwcm90bzM", [file_google_protobuf_timestamp, file_merchant_v1_merchant]);
 
 /**
  * A committed state change. Published at least once on `<namespace>.events.<type>`, e.g.
@@ -109,6 +109,34 @@ export type Event = Message<"events.v1.Event"> & {
    * @generated from field: string actor = 12;
    */
   actor: string;
+
+  /**
+   * Amount of the payment or session, or of the refund or dispute that the event is about; absent for other facts.
+   *
+   * @generated from field: events.v1.Money money = 13;
+   */
+  money?: Money | undefined;
+
+  /**
+   * The merchant's order reference; may be empty.
+   *
+   * @generated from field: string reference = 14;
+   */
+  reference: string;
+
+  /**
+   * Only in answers of EventService: version of the event's fields, which grows when a field changes its meaning.
+   *
+   * @generated from field: int32 schema_version = 15;
+   */
+  schemaVersion: number;
+
+  /**
+   * Only in answers of EventService: the event's place in the order in which events became visible.
+   *
+   * @generated from field: int64 position = 16;
+   */
+  position: bigint;
 };
 
 /**
@@ -117,4 +145,32 @@ export type Event = Message<"events.v1.Event"> & {
  */
 export const EventSchema: GenMessage<Event> = /*@__PURE__*/
   messageDesc(file_events_v1_events, 0);
+
+/**
+ * An amount in a currency.
+ *
+ * @generated from message events.v1.Money
+ */
+export type Money = Message<"events.v1.Money"> & {
+  /**
+   * Minor units.
+   *
+   * @generated from field: int64 amount = 1;
+   */
+  amount: bigint;
+
+  /**
+   * ISO 4217 code.
+   *
+   * @generated from field: string currency = 2;
+   */
+  currency: string;
+};
+
+/**
+ * Describes the message events.v1.Money.
+ * Use `create(MoneySchema)` to create a new message.
+ */
+export const MoneySchema: GenMessage<Money> = /*@__PURE__*/
+  messageDesc(file_events_v1_events, 1);
 

@@ -1,0 +1,254 @@
+// events.v1.EventService: every event once, in the order in which events became visible, for readers that resume.
+import assert from "node:assert/strict";
+import { Code, ConnectError, createClient } from "@connectrpc/connect";
+import { createConnectTransport, createGrpcTransport } from "@connectrpc/connect-node";
+import type { Sql } from "#platform/database/database.ts";
+import { newId } from "#platform/values/id.ts";
+import { EventService } from "#proto/events/v1/event_service_pb.ts";
+import type { Event } from "#proto/events/v1/events_pb.ts";
+import { FailureSchema, Reason } from "#proto/failure/v1/failure_pb.ts";
+import { EventTail, readEvents, watchDefaults, watchEvents } from "../../../services/webhook/flows/watch-events.ts";
+import { newestPosition } from "../../../services/webhook/store/event-feed.ts";
+import { eventually } from "../../harness/eventually.ts";
+import { fixture, suite } from "../../harness/suite.ts";
+import { startWebhookTest } from "./service.ts";
+
+const test = suite("event feed", { timeoutMs: 60_000 });
+
+const t = fixture(test, () => startWebhookTest());
+
+const everything = { types: [], merchantIds: [] };
+
+function clientOf(transport = createGrpcTransport({ baseUrl: t.url })) {
+  const headers = { authorization: `Bearer ${t.token}` };
+  const client = createClient(EventService, transport);
+  return {
+    list: (request: Parameters<typeof client.list>[0]) => client.list(request, { headers }),
+    watch: (request: Parameters<typeof client.watch>[0], signal: AbortSignal) =>
+      client.watch(request, { headers, signal }),
+  };
+}
+
+/** Inserts events in one statement. */
+async function insertEvents(sql: Sql, merchantId: string, ids: readonly string[], type = "payment.succeeded") {
+  await sql.rows(
+    `insert into events (merchant_id, environment, type, id, payment_id, body)
+     select $1, 1, $3, id, $4, convert_to(json_build_object('type', $3::text, 'payment_id', $4::text, 'status', 'x')::text, 'UTF8')
+     from unnest($2::text[]) as id`,
+    [merchantId, ids, type, newId("payment")],
+  );
+}
+
+function isInvalid(field: string) {
+  return (error: unknown) => {
+    const [failure] = ConnectError.from(error).findDetails(FailureSchema);
+    assert.equal(failure?.reason, Reason.INVALID_BODY, String(error));
+    return failure.fieldViolations.some((violation) => violation.field === field);
+  };
+}
+
+class Rollback extends Error {}
+
+test("a reader misses no event and sees none twice, though writers commit late, out of order, or not at all", async () => {
+  const merchantId = newId("merchant");
+  const after = await newestPosition(t.db);
+  const committed: string[] = [];
+  let isWriting = true;
+  const seen: string[] = [];
+  const read = async (position: bigint) => {
+    const { rows, nextPosition } = await readEvents(t.db, "reader", { ...everything, afterPosition: position }, 7);
+    seen.push(...rows.map(({ id }) => id));
+    return nextPosition;
+  };
+  const reader = (async () => {
+    let position = after;
+    while (isWriting) position = await read(position);
+    for (let next = await read(position); next !== position; next = await read(position)) position = next;
+  })();
+  const writer = async (n: number) => {
+    for (let round = 0; round < 12; round++) {
+      const ids = Array.from({ length: 1 + ((n + round) % 4) }, () => newId("event"));
+      const work = t.db.transaction(async (tx) => {
+        const delaySeconds = ((n * 7 + round * 3) % 11) / 500;
+        await tx.rows("select pg_sleep($1)", [delaySeconds]);
+        await insertEvents(tx, merchantId, ids);
+        await tx.rows("select pg_sleep($1)", [((n + round * 5) % 7) / 500]);
+        if ((n + round) % 5 === 0) throw new Rollback();
+      });
+      await work.then(
+        () => committed.push(...ids),
+        (error) => assert(error instanceof Rollback, String(error)),
+      );
+    }
+  };
+  await Promise.all(Array.from({ length: 8 }, (_, n) => writer(n)));
+  isWriting = false;
+  await reader;
+  assert(committed.length > 100);
+  assert.equal(new Set(seen).size, seen.length);
+  assert.deepEqual(new Set(seen), new Set(committed));
+});
+
+test("events of one batch keep the order of the stream", async () => {
+  const merchantId = newId("merchant");
+  const paymentId = newId("payment");
+  // The newest id first: positions follow the stream, not the ids.
+  const ids = Array.from({ length: 20 }, () => newId("event")).reverse();
+  for (const eventId of ids) await t.announce({ merchantId, paymentId, eventId, messageId: newId("event") });
+  const listed = await eventually("all events", async () => {
+    const { events } = await clientOf().list({ merchantIds: [merchantId] });
+    return events.length === ids.length && events;
+  });
+  assert.deepEqual(
+    listed.map(({ id }) => id),
+    ids,
+  );
+});
+
+test("an event names its object, money, reference, status, version and position", async () => {
+  const merchantId = newId("merchant");
+  const refundId = newId("refund");
+  const attributes = { refund_id: refundId, refund_status: "succeeded", version: "7", card_fingerprint: "f" };
+  const facts = { attributes, money: { amount: 250n, currency: "EUR" }, reference: "order 1" };
+  const { eventId, paymentId } = await t.announce({ merchantId, type: "payment.refund_succeeded", facts });
+  const event = await eventually("the event", async () => {
+    const { events } = await clientOf().list({ merchantIds: [merchantId], types: ["refund.succeeded"] });
+    return events[0];
+  });
+  const { occurredAt, position, money, ...named } = event;
+  assert(occurredAt && position > 0n);
+  assert.deepEqual([money?.amount, money?.currency], [250n, "EUR"]);
+  assert.deepEqual(named, {
+    ...{ $typeName: "events.v1.Event", id: eventId, type: "refund.succeeded", merchantId, environment: 1 },
+    ...{ objectId: refundId, status: "succeeded", reference: "order 1", schemaVersion: 1 },
+    ...{ source: "", traceparent: "", requestId: "", actor: "" },
+    attributes: { refund_id: refundId, payment_id: paymentId, version: "7" },
+  });
+});
+
+test("a filter that matches few events passes 10,000 others a call and reaches each match", async () => {
+  const merchantId = newId("merchant");
+  const { nextPosition: start } = await clientOf().list({ afterPosition: await newestPosition(t.db) });
+  const [others, wanted] = [Array.from({ length: 10_001 }, () => newId("event")), newId("event")];
+  await insertEvents(t.db, merchantId, others);
+  await insertEvents(t.db, merchantId, [wanted], "dispute.lost");
+  const request = { types: ["dispute.lost"], merchantIds: [merchantId] };
+  const first = await clientOf().list({ ...request, afterPosition: start });
+  assert.deepEqual([first.events.length, first.hasMore], [0, true]);
+  const second = await clientOf().list({ ...request, afterPosition: first.nextPosition });
+  assert.deepEqual([second.events.map(({ id }) => id), second.hasMore], [[wanted], false]);
+  // From the oldest event, whatever its position.
+  await eventually("the match from the start", async () => {
+    for (let position = 0n; ; ) {
+      const { events, nextPosition, hasMore } = await clientOf().list({ ...request, afterPosition: position });
+      if (events.length > 0 || !hasMore) return events[0]?.id === wanted;
+      position = nextPosition;
+    }
+  });
+});
+
+test("watching readers get events as they become visible, over gRPC and Connect, and resume where they stopped", async () => {
+  const merchantId = newId("merchant");
+  const afterPosition = await newestPosition(t.db);
+  const transports = [
+    createGrpcTransport({ baseUrl: t.url }),
+    createConnectTransport({ baseUrl: t.url, httpVersion: "1.1" }),
+    createConnectTransport({ baseUrl: t.url, httpVersion: "2" }),
+  ];
+  for (const transport of transports) {
+    const received: Event[] = [];
+    const follow = async (after: bigint, until: number) => {
+      const leave = new AbortController();
+      let position = after;
+      const stream = clientOf(transport).watch({ afterPosition: after, merchantIds: [merchantId] }, leave.signal);
+      for await (const { events, nextPosition } of stream) {
+        received.push(...events);
+        position = nextPosition;
+        if (received.length >= until) break;
+      }
+      leave.abort();
+      return position;
+    };
+    const earlier = (await clientOf().list({ afterPosition, merchantIds: [merchantId] })).events.length;
+    const announced: string[] = [];
+    const announce = async () => announced.push((await t.announce({ merchantId })).eventId);
+    const [position] = await Promise.all([follow(afterPosition, earlier + 1), announce()]);
+    await announce();
+    await follow(position, earlier + 2);
+    assert.deepEqual(
+      received.slice(earlier).map(({ id }) => id),
+      announced,
+    );
+  }
+});
+
+test("a quiet stream sends its position every 15 seconds, and ends after ten minutes", async () => {
+  let now = 0;
+  const options = { ...watchDefaults, nowMs: () => (now += 5_000) };
+  const query = { ...everything, afterPosition: await newestPosition(t.db), merchantIds: [newId("merchant")] };
+  const beats = watchEvents(
+    { db: t.db, tail: new EventTail(t.db) },
+    "reader",
+    query,
+    AbortSignal.timeout(60_000),
+    options,
+  );
+  let count = 0;
+  for await (const { rows, nextPosition } of beats) {
+    assert.deepEqual([rows, nextPosition], [[], query.afterPosition]);
+    count++;
+  }
+  assert(now > 600_000 && count > 20 && count <= 40, `${count} answers`);
+});
+
+test("a reader that takes an answer too late gets an error with the position to resume at", async () => {
+  const merchantId = newId("merchant");
+  const query = { ...everything, afterPosition: await newestPosition(t.db), merchantIds: [merchantId] };
+  await insertEvents(t.db, merchantId, [newId("event")]);
+  let now = 0;
+  const options = { ...watchDefaults, nowMs: () => now };
+  const stream = watchEvents(
+    { db: t.db, tail: new EventTail(t.db) },
+    "reader",
+    query,
+    AbortSignal.timeout(60_000),
+    options,
+  );
+  const { value: page } = await stream.next();
+  now += 30_001;
+  await assert.rejects(stream.next(), (error: ConnectError) => {
+    assert.equal(error.code, Code.ResourceExhausted);
+    assert.equal(error.rawMessage, `reader too slow: resume after position ${page?.nextPosition}`);
+    return error.details.length === 1;
+  });
+});
+
+test("refuses unknown event types, malformed merchants and a position that no event has reached", async () => {
+  const newest = await newestPosition(t.db);
+  const wrong: [string, { types?: string[]; merchantIds?: string[]; afterPosition?: bigint }][] = [
+    ["types[1]", { types: ["payment.failed", "payment.succeded"] }],
+    ["merchant_ids[0]", { merchantIds: ["mer_x"] }],
+    ["after_position", { afterPosition: newest + 1_000n }],
+    ["after_position", { afterPosition: -1n }],
+  ];
+  for (const [field, request] of wrong) {
+    await assert.rejects(clientOf().list(request), isInvalid(field), field);
+    const first = async () => {
+      for await (const _answer of clientOf().watch(request, AbortSignal.timeout(10_000))) return;
+    };
+    await assert.rejects(first(), isInvalid(field), `watch: ${field}`);
+  }
+});
+
+test("the position's index serves both queries of the list", async () => {
+  const plan = await t.db.transaction(async (tx) => {
+    await tx.rows("set local enable_seqscan = off");
+    return [
+      await tx.rows("explain select max(position) from events where position is not null"),
+      await tx.rows("explain select id from events where position > 5 and position <= 9 order by position limit 3"),
+    ];
+  });
+  for (const one of plan) assert.match(JSON.stringify(one), /Index (Only )?Scan.* on events_/);
+});
+
+test.run();
