@@ -9,6 +9,7 @@ const test = suite("messages of payments");
 test("a listed payment decodes as a full payment, which the previous release expects", () => {
   const fields = {
     id: "pay_1",
+    merchantId: "mer_1",
     amount: 1050n,
     feeAmount: 60n,
     refundedAmount: 5n,
@@ -17,6 +18,7 @@ test("a listed payment decodes as a full payment, which the previous release exp
     connector: "simulator",
     customerEmail: "buyer@example.com",
     authorizedAt: timestampFromMs(1_000),
+    capturedAt: timestampFromMs(1_500),
     createdAt: timestampFromMs(2_000),
     card: { brand: "visa", last4: "4242", funding: "credit" },
     orderReference: "1001",

@@ -68,6 +68,7 @@ export function toListedPayment(item: PaymentItem): ListedPayment {
     ...item,
     createdAt: timestampFromDate(item.createdAt),
     authorizedAt: toTimestamp(item.authorizedAt),
+    capturedAt: toTimestamp(item.capturedAt),
   });
 }
 

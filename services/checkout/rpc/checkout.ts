@@ -22,7 +22,7 @@ import { resolveSession } from "../flows/resolve-session.ts";
 import { toPageSession, toSession } from "../messages.ts";
 import { paymentIdOf } from "../rules/session.ts";
 import { findOwnSession, listSessions } from "../store/session-lists.ts";
-import type { StoredSession } from "../store/sessions.ts";
+import { findSessions, type StoredSession } from "../store/sessions.ts";
 
 const expiresInSecondsDefault = 86_400; // docs/contract.md §4
 
@@ -57,6 +57,11 @@ export function checkoutRpc(
       const session = await findOwnSession(context.db, request, request.sessionId);
       if (!session) throw new Failure("NOT_FOUND");
       return { session: toWire(await refreshSession(context, session)) };
+    },
+    batchGetSessions: async ({ sessionIds }) => {
+      const found = await findSessions(context.db, sessionIds);
+      const sessions = found.flatMap((session) => (session ? [toWire(session)] : []));
+      return { sessions, missingIds: sessionIds.filter((_, i) => !found[i]) };
     },
     listSessions: async (request) => {
       const range = { from: request.from && timestampDate(request.from), to: request.to && timestampDate(request.to) };

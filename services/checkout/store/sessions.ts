@@ -64,12 +64,13 @@ export async function findSession(sql: GroupedSql, id: Id<"session">): Promise<S
   return await sql.batched(findSessions, id);
 }
 
-async function findSessions(sql: Sql, ids: readonly Id<"session">[]): Promise<(StoredSession | undefined)[]> {
+/** In the order of the ids. */
+export async function findSessions(sql: Sql, ids: readonly string[]): Promise<(StoredSession | undefined)[]> {
   const rows = await sql.rows<SessionRow>(`select ${sessionColumns} from ${inputIds} join sessions s using (id)`, [
     idsByKey(ids),
   ]);
   const found = new Map(rows.map((row) => [row.id, sessionOf(row)]));
-  return ids.map((id) => found.get(id));
+  return ids.map((id) => found.get(id as Id<"session">));
 }
 
 /** Stores the secret's hash under another key, unless it has changed. The session's version stays. */

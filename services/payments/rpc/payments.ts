@@ -48,7 +48,7 @@ import { toJournalEntry, toListedPayment, toPayment, toPaymentState, toRefund } 
 import type { CaptureMethod } from "../rules/payment.ts";
 import { readBalances, readEntries } from "../store/journal.ts";
 import { listNotes } from "../store/payment-notes.ts";
-import { findRecord, type PaymentRecord } from "../store/payment-records.ts";
+import { findRecord, findRecordsById, type PaymentRecord } from "../store/payment-records.ts";
 import { recordCustomerEmail } from "../store/payments.ts";
 import { scopeOf } from "./idempotency-scope.ts";
 
@@ -95,6 +95,11 @@ export function paymentsRpc(deps: PaymentsDeps): ServiceImpl<typeof PaymentsServ
     getPayment: async (request) => {
       const record = await readPayment(deps, request, request.paymentId);
       return create(GetPaymentResponseSchema, { payment: payment(record) });
+    },
+    batchGetPayments: async ({ paymentIds }) => {
+      const records = await findRecordsById(db, paymentIds);
+      const payments = records.flatMap((record) => (record ? [payment(record)] : []));
+      return { payments, missingIds: paymentIds.filter((_, i) => !records[i]) };
     },
     listPayments: async (request) => {
       const filters = filtersOf(request);

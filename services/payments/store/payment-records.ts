@@ -10,6 +10,7 @@ import { refundColumns, type StoredRefund } from "./refunds/refunds.ts";
 /** Columns of a list item (docs/contract.md §5) apart from the card. */
 const itemFields = paymentColumns.pick(
   "id",
+  "merchantId",
   "amount",
   "currency",
   "status",
@@ -21,10 +22,10 @@ const itemFields = paymentColumns.pick(
   "captureMethod",
   "capturedAmount",
   "authorizedAt",
+  "capturedAt",
   "createdAt",
 );
 const recordFields = paymentColumns.pick(
-  "merchantId",
   "environment",
   "sessionId",
   "connectorRef",
@@ -33,7 +34,6 @@ const recordFields = paymentColumns.pick(
   "authorizationCode",
   "receiptUrl",
   "captureBefore",
-  "capturedAt",
   "failedAt",
   "verification",
   "outcome",
@@ -91,6 +91,16 @@ export const itemColumns = `${itemFields.names("t")}, ${cardColumns.names("t")}`
 export async function findRecord(sql: GroupedSql, owner: Owner, id: string): Promise<PaymentRecord | undefined> {
   const { merchantId, environment } = owner;
   return await sql.batched(findRecords, { merchantId, environment, id });
+}
+
+/** Payments of any merchants, in the order of the ids; undefined: there is no such visible payment. */
+export async function findRecordsById(sql: Sql, ids: readonly string[]): Promise<(PaymentRecord | undefined)[]> {
+  const owners = await sql.rows<RecordKey>(
+    `select id, merchant_id as "merchantId", environment from payments where id = any ($1::text[])`,
+    [ids],
+  );
+  const records = new Map((await findRecords(sql, owners)).map((record) => [record?.id, record]));
+  return ids.map((id) => records.get(id));
 }
 
 type RecordKey = Owner & { readonly id: string };

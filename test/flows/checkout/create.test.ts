@@ -47,6 +47,17 @@ test("a new session is answered with its secret, its page and the browser's form
   assert.deepEqual(resolved.render, render);
   const event = await services.announced.event("session.created", session.id);
   assert.deepEqual([event.status, event.merchantId], ["open", merchantId]);
+  assert.deepEqual([event.money?.amount, event.money?.currency, event.reference], [1_050n, "EUR", ""]);
+});
+
+test("sessions of a batch keep the order of their ids, and missing ones are named", async () => {
+  const order = { merchantId: services.money.merchantId, environment: services.money.environment, amount: 1_000n };
+  const create = async () => (await services.checkout.createSession({ ...order, currency: "EUR" })).session;
+  const [first, second] = [await create(), await create()];
+  assert(first && second);
+  const missing = newId("session");
+  const answer = await services.checkout.batchGetSessions({ sessionIds: [second.id, missing, first.id] });
+  assert.deepEqual([answer.sessions, answer.missingIds], [[second, first], [missing]]);
 });
 
 test("the database holds neither the session's secret nor the processor's in plain text", async () => {

@@ -48,6 +48,18 @@ function reasonOf(result: PromiseSettledResult<unknown>): string {
   return result.reason instanceof Failure ? result.reason.reason : String(result.reason);
 }
 
+test("payments of a batch keep the order of their ids, and missing ones are named", async () => {
+  const [first, second, missing] = [await authorized(), await authorized(), newId("payment")];
+  await capture(second);
+  const { payments, missingIds } = await services.payments.batchGetPayments({ paymentIds: [second, missing, first] });
+  assert.deepEqual([payments, missingIds], [[await money.record(second), await money.record(first)], [missing]]);
+  const { payments: listed } = await services.payments.listPayments({ ...money.owner, limit: 2 });
+  assert.deepEqual(
+    listed.map(({ id, merchantId, capturedAt }) => [id, merchantId, capturedAt]),
+    [second, first].map((id, i) => [id, money.owner.merchantId, payments[i]?.capturedAt]),
+  );
+});
+
 test("of several captures and a cancellation at once exactly one succeeds, and its money is booked once", async () => {
   for (let round = 0; round < 5; round++) {
     const held = await authorized();

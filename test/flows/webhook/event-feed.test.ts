@@ -1,5 +1,9 @@
 // events.v1.EventService: every event once, in the order in which events became visible, for readers that resume.
 import assert from "node:assert/strict";
+import { spawn, spawnSync } from "node:child_process";
+import { once } from "node:events";
+import { writeFile } from "node:fs/promises";
+import { join } from "node:path";
 import { Code, ConnectError, createClient } from "@connectrpc/connect";
 import { createConnectTransport, createGrpcTransport } from "@connectrpc/connect-node";
 import type { Sql } from "#platform/database/database.ts";
@@ -11,6 +15,7 @@ import { EventTail, readEvents, watchDefaults, watchEvents } from "../../../serv
 import { newestPosition } from "../../../services/webhook/store/event-feed.ts";
 import { eventually } from "../../harness/eventually.ts";
 import { fixture, suite } from "../../harness/suite.ts";
+import { tempDir } from "../../harness/temp-dir.ts";
 import { startWebhookTest } from "./service.ts";
 
 const test = suite("event feed", { timeoutMs: 60_000 });
@@ -179,6 +184,33 @@ test("watching readers get events as they become visible, over gRPC and Connect,
       received.slice(earlier).map(({ id }) => id),
       announced,
     );
+  }
+});
+
+test("the samples of docs/internal-api print an event that is announced while they watch", async () => {
+  const RPC_TOKEN_FILE = join(await tempDir("feed"), "reader.token");
+  await writeFile(RPC_TOKEN_FILE, `${t.token}\n`);
+  const env = { ...process.env, RPC_TOKEN_FILE, EVENTS_URL: t.url, AFTER_POSITION: String(await newestPosition(t.db)) };
+  for (const [command, ...args] of [
+    [process.execPath, "watch-events.ts"],
+    ["python3", "watch_events.py"],
+    ["go", "run", "watch_events.go"],
+  ] as const) {
+    if (spawnSync(command, [command === "go" ? "version" : "--version"]).error) {
+      console.log(`  not run: ${args.at(-1)} (no ${command} here)`);
+      continue;
+    }
+    const sample = spawn(command, [...args.slice(0, -1), `docs/internal-api/${args.at(-1)}`], { env });
+    let output = "";
+    for (const stream of [sample.stdout, sample.stderr]) stream.on("data", (text) => (output += text));
+    const { paymentId } = await t.announce({ merchantId: newId("merchant") });
+    const ended = once(sample, "close");
+    await eventually(`${args.at(-1)} to print it`, () => {
+      if (output.includes(`payment.succeeded ${paymentId} succeeded`)) return true;
+      throw new Error(output);
+    });
+    sample.kill();
+    await ended;
   }
 });
 

@@ -1,0 +1,76 @@
+// Follows the events of all merchants from Go: a Connect stream is a sequence of JSON messages, each after a byte of
+// flags and four of length. The position belongs in your database, in the transaction of what you do with the events.
+package main
+
+import (
+	"bytes"
+	"encoding/binary"
+	"encoding/json"
+	"fmt"
+	"io"
+	"log"
+	"net/http"
+	"os"
+	"strings"
+)
+
+type answer struct {
+	NextPosition string
+	Events       []struct{ Position, Type, ObjectID, Status string }
+	Error        json.RawMessage
+}
+
+func watch(token string, position string) (string, error) {
+	message := []byte(`{"afterPosition":"` + position + `"}`)
+	head := make([]byte, 5)
+	binary.BigEndian.PutUint32(head[1:], uint32(len(message)))
+	url := os.Getenv("EVENTS_URL") + "/events.v1.EventService/Watch"
+	request, err := http.NewRequest("POST", url, bytes.NewReader(append(head, message...)))
+	if err != nil {
+		return position, err
+	}
+	request.Header.Set("Authorization", "Bearer "+token)
+	request.Header.Set("Content-Type", "application/connect+json")
+	response, err := http.DefaultClient.Do(request)
+	if err != nil {
+		return position, err
+	}
+	defer response.Body.Close()
+	for {
+		if _, err := io.ReadFull(response.Body, head); err != nil {
+			return position, err
+		}
+		body := make([]byte, binary.BigEndian.Uint32(head[1:]))
+		if _, err := io.ReadFull(response.Body, body); err != nil {
+			return position, err
+		}
+		var got answer
+		if err := json.Unmarshal(body, &got); err != nil {
+			return position, err
+		}
+		if head[0]&2 != 0 {
+			if got.Error != nil {
+				return position, fmt.Errorf("%s", got.Error)
+			}
+			return position, nil
+		}
+		for _, event := range got.Events {
+			fmt.Println(event.Position, event.Type, event.ObjectID, event.Status)
+		}
+		position = got.NextPosition
+	}
+}
+
+func main() {
+	text, err := os.ReadFile(os.Getenv("RPC_TOKEN_FILE"))
+	if err != nil {
+		log.Fatal(err)
+	}
+	token := strings.TrimSpace(strings.SplitN(string(text), "\n", 2)[0])
+	position := "0"
+	// A stream ends after ten minutes and when its server stops: go on where it ended.
+	for err == nil {
+		position, err = watch(token, position)
+	}
+	log.Fatal(err)
+}
