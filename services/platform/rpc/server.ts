@@ -7,7 +7,7 @@ import type { DescService } from "@bufbuild/protobuf";
 import { Code, ConnectError, type Interceptor, type ServiceImpl } from "@connectrpc/connect";
 import { codeToHttpStatus, errorToJsonBytes } from "@connectrpc/connect/protocol-connect";
 import { setTrailerStatus } from "@connectrpc/connect/protocol-grpc";
-import { connectNodeAdapter } from "@connectrpc/connect-node";
+import { compressionGzip, connectNodeAdapter } from "@connectrpc/connect-node";
 import { type Drain, drainAtOnce, type Host, ownHost } from "#platform/process/host.ts";
 import type { TrustedCallers } from "#platform/secrets/callers.ts";
 import type { Log } from "#platform/telemetry/log.ts";
@@ -81,7 +81,7 @@ export async function serveRpc(options: {
     shutdownSignal: shutdown.signal,
     maxTimeoutMs: timeoutMaxMs,
     readMaxBytes: messageMaxBytes,
-    acceptCompression: [],
+    acceptCompression: [compressionGzip],
   });
   // The adapter would parse a message before authenticating its sender.
   const handler = authenticated(gate, adapter);

@@ -57,7 +57,7 @@ export class UnaryHandler {
     const entry = this.#entries.get(request.url ?? "");
     const { headers } = request;
     if (!entry || request.method !== "POST" || headers["content-type"] !== "application/proto") return false;
-    if (headers["content-encoding"] !== undefined) return false;
+    if (headers["content-encoding"] ?? headers["accept-encoding"]?.includes("gzip")) return false;
     void this.#answerOverHttp(entry, request, response);
     return true;
   }

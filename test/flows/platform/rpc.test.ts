@@ -10,7 +10,12 @@ import { join } from "node:path";
 import { promisify } from "node:util";
 import { create, fromBinary, toBinary } from "@bufbuild/protobuf";
 import { Code, createClient } from "@connectrpc/connect";
-import { createConnectTransport, createGrpcTransport, createGrpcWebTransport } from "@connectrpc/connect-node";
+import {
+  compressionGzip,
+  createConnectTransport,
+  createGrpcTransport,
+  createGrpcWebTransport,
+} from "@connectrpc/connect-node";
 import * as grpc from "@grpc/grpc-js";
 import { connectPeer } from "#platform/rpc/client.ts";
 import type { Patience } from "#platform/rpc/listener.ts";
@@ -53,7 +58,8 @@ function startServer(trusted: TrustedCallers, patience?: Patience, works?: () =>
           if (merchantId === "mer_none") throw new Failure("NOT_FOUND");
           if (merchantId === "mer_bug") throw new TypeError("a secret detail");
           if (merchantId === "mer_slow") await new Promise((resolve) => setTimeout(resolve, 2_000).unref());
-          return create(GetMerchantResponseSchema, { merchant: { id: merchantId } });
+          const name = merchantId === "mer_long" ? "n".repeat(5_000) : "";
+          return create(GetMerchantResponseSchema, { merchant: { id: merchantId, name } });
         },
       }),
     ],
@@ -241,6 +247,27 @@ test("unauthenticated calls get the same refusal in every protocol, and health s
   const junk = { method: "POST", headers: { "content-type": "application/json" }, body: "{ no JSON" };
   assert.equal((await fetch(`${base}/merchant.v1.MerchantService/GetMerchant`, junk)).status, 401);
   assert.equal((await fetch(`${base}/unknown.v1.Service/Nothing`, junk)).status, 401);
+});
+
+test("requests compressed with gzip are accepted in every protocol, from clients that also accept it", async () => {
+  const gzip = { sendCompression: compressionGzip, acceptCompression: [compressionGzip], compressMinBytes: 0 };
+  for (const transport of [
+    createGrpcTransport({ baseUrl: base, ...gzip }),
+    createConnectTransport({ baseUrl: base, httpVersion: "1.1", ...gzip }),
+    createConnectTransport({ baseUrl: base, httpVersion: "2", ...gzip }),
+  ]) {
+    const client = createClient(MerchantService, transport);
+    const merchantId = "m".repeat(64);
+    assert.equal((await client.getMerchant({ merchantId }, { headers })).merchant?.id, merchantId);
+  }
+  const long = await fetch(`${base}/merchant.v1.MerchantService/GetMerchant`, {
+    method: "POST",
+    headers: { ...headers, "content-type": "application/proto", "accept-encoding": "gzip" },
+    body: toBinary(GetMerchantRequestSchema, create(GetMerchantRequestSchema, { merchantId: "mer_long" })),
+  });
+  assert.equal(long.headers.get("content-encoding"), "gzip");
+  const answer = fromBinary(GetMerchantResponseSchema, new Uint8Array(await long.arrayBuffer()));
+  assert.equal(answer.merchant?.name.length, 5_000);
 });
 
 test("a NUL character in any text of any message is refused with the field's name", async () => {
