@@ -1,7 +1,9 @@
 // Concurrent intents, captures, cancellations and refunds over RPC, against the simulator; the books must agree.
 import assert from "node:assert/strict";
+import { fromBinary } from "@bufbuild/protobuf";
 import { Failure } from "#platform/values/failure.ts";
 import { newId } from "#platform/values/id.ts";
+import { EventSchema } from "#proto/events/v1/events_pb.ts";
 import { SessionOutcome } from "#proto/payments/v1/payments_pb.ts";
 import { checkJournal } from "../../../services/payments/jobs/check-journal.ts";
 import { openDatabase } from "../../harness/database.ts";
@@ -58,6 +60,26 @@ test("payments of a batch keep the order of their ids, and missing ones are name
     listed.map(({ id, merchantId, capturedAt }) => [id, merchantId, capturedAt]),
     [second, first].map((id, i) => [id, money.owner.merchantId, payments[i]?.capturedAt]),
   );
+});
+
+test("an event carries the payment's amount and reference, or the amount of its refund", async () => {
+  const paymentId = await money.paid({ orderReference: "order 1" });
+  await services.payments.refundPayment({ ...money.owner, paymentId, amount: 250n });
+  const rows = await db.rows<{ body: Buffer }>("select body from outbox where position($1::bytea in body) > 0", [
+    Buffer.from(paymentId),
+  ]);
+  const events = rows.map(({ body }) => fromBinary(EventSchema, body));
+  for (const [type, amount] of [
+    ["payment.succeeded", 1_000n],
+    ["payment.refund_succeeded", 250n],
+  ] as const) {
+    const event = events.find((one) => one.type === type);
+    assert.deepEqual(
+      [event?.money?.amount, event?.money?.currency, event?.reference],
+      [amount, "EUR", "order 1"],
+      type,
+    );
+  }
 });
 
 test("of several captures and a cancellation at once exactly one succeeds, and its money is booked once", async () => {

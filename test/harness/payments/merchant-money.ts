@@ -10,6 +10,7 @@ interface IntentChange {
   readonly amount?: bigint;
   readonly currency?: string;
   readonly captureMethod?: string;
+  readonly orderReference?: string;
 }
 
 /** @param db the payments database, which the test closes */
