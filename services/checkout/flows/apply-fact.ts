@@ -90,18 +90,24 @@ export function factOf(payment: PaymentState | undefined): PaymentAnswer {
 
 /**
  * Attributes: payment_id (empty until merchants can read the payment), payment_status (may be empty); of a creation
- * also image (session-image.ts); of a completion also amount (minor units), currency, payment_link_id (may be empty).
+ * also image (session-image.ts); of a completion also payment_link_id (may be empty).
  */
 export function sessionEvent(
   type: SessionEvent,
   session: NewSession,
   state: Pick<SessionState, "status" | "paymentStatus" | "failedAttempts">,
 ): Announcement {
-  const { id, merchantId, environment, amount, currency, paymentLinkId: payment_link_id } = session;
-  const about = { merchantId, environment, objectId: id, money: { amount, currency }, reference: session.orderReference };
+  const { id, merchantId, environment, amount, currency, paymentLinkId } = session;
+  const about = {
+    merchantId,
+    environment,
+    objectId: id,
+    money: { amount, currency },
+    reference: session.orderReference,
+  };
   const { status, paymentStatus } = state;
   const paymentId = isPaymentReadable(state) ? paymentIdOf(id) : "";
-  const order = type === "session.completed" && { amount: String(amount), currency, payment_link_id };
-  const attributes = { payment_id: paymentId, payment_status: paymentStatus, ...order };
+  const link = type === "session.completed" && { payment_link_id: paymentLinkId };
+  const attributes = { payment_id: paymentId, payment_status: paymentStatus, ...link };
   return { type, ...about, status, at: clockNow(), attributes };
 }

@@ -29,9 +29,10 @@ export function paidConsumer(context: MerchantContext): Consumer {
 
 /** An authorized payment is not paid yet. */
 async function queueNotices(context: MerchantContext, tx: MappedTx, event: Event): Promise<void> {
-  const { merchantId, environment, attributes, occurredAt } = event;
-  const { payment_status, payment_id: objectId = "", payment_link_id, amount: total = "", currency = "" } = attributes;
-  if (!context.canMail || payment_status !== "succeeded" || total === "" || !occurredAt) return;
+  const { merchantId, environment, attributes, money, occurredAt } = event;
+  const { payment_status, payment_id: objectId = "", payment_link_id } = attributes;
+  if (!context.canMail || payment_status !== "succeeded" || !money || !occurredAt) return;
+  const [total, currency] = [String(money.amount), money.currency];
   await addToPaidDay(tx, { merchantId, environment, total, currency, at: timestampDate(occurredAt) });
   await notifyPeople(context, tx, {
     kind: payment_link_id ? "link_paid" : "checkout_paid",

@@ -104,7 +104,7 @@ test("a failed live refund is notified in the person's language", async () => {
   assert(mail.text?.includes(`/${merchantId}/live/payments/${paymentId}`) && mail.text.includes(refundId));
 });
 
-const announcePaid = (merchantId: string, amount: number, more: Readonly<Record<string, string>> = {}) =>
+const announcePaid = (merchantId: string, amount: number, { currency = "EUR", ...more }: Paid = {}) =>
   service.announce({
     source: "checkout",
     type: "session.completed",
@@ -112,11 +112,11 @@ const announcePaid = (merchantId: string, amount: number, more: Readonly<Record<
     environment: Environment.LIVE,
     objectId: newId("session"),
     occurredAt: timestampFromDate(new Date()),
-    attributes: {
-      ...{ payment_id: newId("payment"), payment_status: "succeeded", payment_link_id: "" },
-      ...{ amount: String(amount), currency: "EUR", ...more },
-    },
+    money: { amount: BigInt(amount), currency },
+    attributes: { payment_id: newId("payment"), payment_status: "succeeded", payment_link_id: "", ...more },
   });
+
+type Paid = Readonly<Record<string, string>>;
 
 test("a paid link is notified to those who make links, another checkout only to those who chose it, and not if authorized", async () => {
   const merchantId = await service.newMerchant();
