@@ -6,7 +6,7 @@ import { asFailure, type Failure, type FailureReason, type Violation } from "#pl
 type GatewayCode = "method_not_allowed" | "payload_too_large" | "unsupported_media_type" | "rate_limited";
 
 /** Reasons between our own processes, which no public caller can cause. */
-type InternalReason = "CALLER_UNKNOWN" | "CALLER_REFUSED";
+type InternalReason = "CALLER_UNKNOWN" | "CALLER_REFUSED" | "TOO_MANY_CALLS";
 
 export type ErrorCode = Lowercase<Exclude<FailureReason, InternalReason>> | GatewayCode;
 
@@ -236,7 +236,8 @@ export function merchantMayNotWrite(): ApiError {
 
 function codeOf(reason: FailureReason): ErrorCode {
   // A wrong token between our own processes is an internal fault.
-  if (reason === "CALLER_UNKNOWN" || reason === "CALLER_REFUSED") return "internal_error";
+  if (reason === "CALLER_UNKNOWN" || reason === "CALLER_REFUSED" || reason === "TOO_MANY_CALLS")
+    return "internal_error";
   // The gateway turns a wrong API key into an ApiError; UNAUTHORIZED from any other call is a defect.
   if (reason === "UNAUTHORIZED") return "internal_error";
   return reason.toLowerCase() as Lowercase<typeof reason>;

@@ -14,6 +14,7 @@ import { operations } from "./objects/operations.ts";
 import { payments, refunds, sessions } from "./objects/payments.ts";
 import { statements } from "./objects/statements.ts";
 import { suspense } from "./objects/suspense.ts";
+import { teams } from "./objects/teams.ts";
 import { recovery } from "./recovery/recovery.ts";
 import { encryptionKeys } from "./setup/encryption-keys.ts";
 import { migrate } from "./setup/migrate.ts";
@@ -24,6 +25,7 @@ import { tokens } from "./setup/tokens.ts";
 export const nouns: Readonly<Record<string, Commands>> = {
   merchants,
   keys,
+  teams,
   connectors,
   applications,
   console: consolePeople,

@@ -6,6 +6,7 @@ import { ConfigError, optionalSetting, readConfig, text, urlSetting, withDefault
 import { connectPeer, type Peer } from "#platform/rpc/client.ts";
 import { type OwnToken, tokenFile } from "#platform/secrets/callers.ts";
 import { membersOf } from "#platform/values/unchecked.ts";
+import { TeamService } from "#proto/access/v1/teams_pb.ts";
 import { CheckoutService } from "#proto/checkout/v1/checkout_pb.ts";
 import { SessionRecoveryService } from "#proto/checkout/v1/recovery_pb.ts";
 import { ReplayService } from "#proto/events/v1/replay_pb.ts";
@@ -30,6 +31,7 @@ import { readObject } from "../local/state/private-file.ts";
 export interface OperatorPeers {
   readonly merchants: Client<typeof MerchantService>;
   readonly apiKeys: Client<typeof ApiKeyService>;
+  readonly teams: Client<typeof TeamService>;
   readonly connectors: Client<typeof ConnectorService>;
   readonly accounts: Client<typeof ConnectorAccountService>;
   readonly applications: Client<typeof ApplicationService>;
@@ -57,6 +59,7 @@ export async function connectOperator(env: NodeJS.ProcessEnv): Promise<OperatorP
   return {
     merchants: peers.merchant.client(MerchantService),
     apiKeys: peers.merchant.client(ApiKeyService),
+    teams: peers.merchant.client(TeamService),
     connectors: peers.merchant.client(ConnectorService),
     accounts: peers.payments.client(ConnectorAccountService),
     applications: peers.merchant.client(ApplicationService),

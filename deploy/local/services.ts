@@ -175,6 +175,7 @@ export function environmentOf(name: ProcessName, around: StackEnvironment): Reco
         RPC_TOKEN_FILE: around.rpcFiles.tokens.webhook,
         CHECKOUT_URL,
         PAYMENTS_URL,
+        MERCHANT_URL,
         DATABASE_URL: databases.usedBy.webhook,
         WEBHOOK_ALLOW_CIDRS: loopback,
         WEBHOOK_EXTRA_CA: around.tls.ca,

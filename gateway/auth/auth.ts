@@ -3,7 +3,6 @@
 import { isIP } from "node:net";
 import type { FastifyReply, FastifyRequest } from "fastify";
 import type { Static, TObject, TSchema } from "typebox";
-import { retryWhileUnavailable } from "#platform/rpc/client.ts";
 import { callContext } from "#platform/values/call-context.ts";
 import { isId } from "#platform/values/id.ts";
 import { membersOf } from "#platform/values/unchecked.ts";
@@ -20,6 +19,7 @@ import {
   type Scope,
 } from "../operation.ts";
 import { mayComeFrom, type Principal, type Principals } from "../principal.ts";
+import { retryWhileUnavailable } from "./patience.ts";
 
 declare module "fastify" {
   interface FastifyRequest {

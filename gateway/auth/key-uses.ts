@@ -3,7 +3,7 @@
 import { timestampFromMs } from "@bufbuild/protobuf/wkt";
 import type { Client } from "@connectrpc/connect";
 import type { Log } from "#platform/telemetry/log.ts";
-import { neighbourhoodOf } from "#platform/values/address-range.ts";
+import { type Cidr, callerBytes, cidrText, maskOf } from "#platform/values/address-range.ts";
 import { type ApiKeyService, Environment } from "#proto/merchant/v1/merchant_pb.ts";
 import type { Principal } from "../principal.ts";
 
@@ -74,4 +74,14 @@ export class KeyUses {
     clearInterval(this.#timer);
     await this.flush();
   }
+}
+
+/** Approximate location: the /24 of an IPv4 address or the /48 of an IPv6 address, or undefined. */
+export function neighbourhoodOf(address: string): string | undefined {
+  const bytes = callerBytes(address);
+  return bytes && cidrText(networkAround(bytes, bytes.length === 4 ? 24 : 48));
+}
+
+export function networkAround(address: Uint8Array, bits: number): Cidr {
+  return { bytes: address.map((byte, i) => byte & maskOf(i, bits)), bits };
 }

@@ -11,6 +11,7 @@ import type { OpenedConfig } from "#platform/secrets/open-keys.ts";
 import { HashKeys } from "#platform/secrets/vault.ts";
 import { ReadRepair } from "#platform/service/read-repair.ts";
 import { type RunningService, type ServiceBase, type ServiceParts, startService } from "#platform/service/service.ts";
+import { TeamService } from "#proto/access/v1/teams_pb.ts";
 import { CheckoutService } from "#proto/checkout/v1/checkout_pb.ts";
 import { PaymentLinkService } from "#proto/checkout/v1/links_pb.ts";
 import { SessionRecoveryService } from "#proto/checkout/v1/recovery_pb.ts";
@@ -74,6 +75,7 @@ function build(config: CheckoutConfig, base: ServiceBase<Database>): ServicePart
     checkoutOrigin: config.CHECKOUT_ORIGIN,
   };
   const lostPayments = payments.client(PaymentRecoveryService);
+  const teams = merchant?.client(TeamService);
   return {
     rpc: [
       defineRpc(CheckoutService, checkoutRpc(context)),
@@ -81,6 +83,7 @@ function build(config: CheckoutConfig, base: ServiceBase<Database>): ServicePart
       defineRpc(RiskService, riskRpc(context)),
       defineRpc(SessionRecoveryService, sessionRecoveryRpc({ ...context, lostPayments })),
     ],
+    teams: teams && (async () => (await teams.listTeamTokens({})).tokens),
     jobs: [
       listCountsJob(db),
       expireSessionsJob(context),

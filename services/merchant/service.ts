@@ -9,6 +9,7 @@ import { HashKeys } from "#platform/secrets/vault.ts";
 import { type RunningService, type ServiceBase, type ServiceParts, startService } from "#platform/service/service.ts";
 import { providerOf } from "#platform/service/settings.ts";
 import { clockMs } from "#platform/values/clock.ts";
+import { TeamService } from "#proto/access/v1/teams_pb.ts";
 import { AuditService } from "#proto/merchant/v1/audit_pb.ts";
 import {
   ApiKeyService,
@@ -37,6 +38,7 @@ import { merchantsRpc } from "./rpc/merchants.ts";
 import { peopleRpc } from "./rpc/people.ts";
 import { receiptsRpc } from "./rpc/receipts.ts";
 import { signInRpc } from "./rpc/sign-in.ts";
+import { readTeamTokens, teamsRpc } from "./rpc/teams.ts";
 import { openDoors } from "./rules/people/door.ts";
 import type { merchantSettings, peopleSettings } from "./settings.ts";
 import { ApplicationEntity, sweepDrafts } from "./store/applications.ts";
@@ -125,7 +127,9 @@ async function build(config: MerchantConfig, base: ServiceBase<MappedDatabase>):
       defineRpc(AuditService, auditRpc(db)),
       defineRpc(SignInService, signInRpc(context)),
       defineRpc(PeopleService, peopleRpc(context)),
+      defineRpc(TeamService, teamsRpc(context)),
     ],
+    teams: () => readTeamTokens(db),
     jobs: [
       { name: "repeat-key-ends", everyMs: recovery.job.everyMs, runOnce: repeatEnds },
       keepRequestDaysJob(db),

@@ -10,6 +10,7 @@ import { defineRpc } from "#platform/rpc/server.ts";
 import type { OpenedConfig } from "#platform/secrets/open-keys.ts";
 import { ReadRepair } from "#platform/service/read-repair.ts";
 import { type RunningService, type ServiceBase, type ServiceParts, startService } from "#platform/service/service.ts";
+import { TeamService } from "#proto/access/v1/teams_pb.ts";
 import type { Event } from "#proto/events/v1/events_pb.ts";
 import { ConnectorService } from "#proto/merchant/v1/merchant_pb.ts";
 import { DisputeService } from "#proto/payments/v1/disputes_pb.ts";
@@ -63,6 +64,7 @@ function build(config: PaymentsConfig, base: ServiceBase<Database>): ServicePart
     neighbours: hostProcess.neighbours,
   });
   const merchants = merchant.client(ConnectorService);
+  const teams = merchant.client(TeamService);
   const accounts = new Accounts(merchants);
   const keys = new IdempotencyKeys(db, vault, config.IDEMPOTENCY_LEASE_SECONDS);
   const reconcileAfterSeconds = config.RECONCILE_AFTER_SECONDS;
@@ -99,6 +101,7 @@ function build(config: PaymentsConfig, base: ServiceBase<Database>): ServicePart
       defineRpc(ConnectorAccountService, connectorAccountsRpc(context)),
       defineRpc(PaymentRecoveryService, paymentRecoveryRpc(context)),
     ],
+    teams: async () => (await teams.listTeamTokens({})).tokens,
     jobs: [
       listCountsJob(db),
       { name: "fold-money-days", everyMs: 1_000, runOnce: () => foldMoneyDays(db) },

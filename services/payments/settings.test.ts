@@ -3,9 +3,8 @@ import { randomBytes } from "node:crypto";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { eventKeyLine } from "#platform/events/event-keys.ts";
 import { callerLine } from "#platform/secrets/callers.ts";
-import { newNkey } from "#platform/secrets/nkey.ts";
+import { eventKeyLine, newNkey } from "../../deploy/cli/setup/identities.ts";
 import { suite } from "../../test/harness/suite.ts";
 import { readPaymentsConfig } from "./settings.ts";
 

@@ -10,6 +10,7 @@ import { connectPeer } from "#platform/rpc/client.ts";
 import { defineRpc } from "#platform/rpc/server.ts";
 import { type RunningService, type ServiceBase, type ServiceParts, startService } from "#platform/service/service.ts";
 import { clockMs } from "#platform/values/clock.ts";
+import { TeamService } from "#proto/access/v1/teams_pb.ts";
 import { CheckoutService } from "#proto/checkout/v1/checkout_pb.ts";
 import { EventService } from "#proto/events/v1/event_service_pb.ts";
 import { PaymentsService } from "#proto/payments/v1/payments_pb.ts";
@@ -68,6 +69,9 @@ async function build(
   const token = config.RPC_TOKEN_FILE;
   const payments = connectPeer({ url: config.PAYMENTS_URL, token, neighbours });
   const checkout = connectPeer({ url: config.CHECKOUT_URL, token, neighbours });
+  const merchantUrl = config.MERCHANT_URL;
+  const merchant = merchantUrl === undefined ? undefined : connectPeer({ url: merchantUrl, token, neighbours });
+  const teams = merchant?.client(TeamService);
   const sessions = checkout.client(CheckoutService);
   const onChange = (endpoint: Endpoint) => {
     endpoints.forget(endpoint.id);
@@ -81,6 +85,7 @@ async function build(
       defineRpc(WebhookService, webhooksRpc(context)),
       defineRpc(EventService, eventsRpc({ db, tail: new EventTail(db) })),
     ],
+    teams: teams && (async () => (await teams.listTeamTokens({})).tokens),
     jobs: [
       dispatcher.job,
       keepPartitionsJob(db),
@@ -115,6 +120,7 @@ async function build(
     close: () => {
       payments.close();
       checkout.close();
+      merchant?.close();
     },
   };
 }

@@ -19,6 +19,8 @@ export const webhookSettings = {
   /** RPC addresses of the services whose events are consumed; each event is verified with its service. */
   PAYMENTS_URL: urlSetting("http", "https"),
   CHECKOUT_URL: urlSetting("http", "https"),
+  /** For internal teams' tokens; absent: no team may call. */
+  MERCHANT_URL: optionalSetting(urlSetting("http", "https")),
   /** Address ranges that are allowed in addition to public ones. */
   WEBHOOK_ALLOW_CIDRS: withDefault(cidrs, []),
   /** PEM file of certificate authorities that are trusted in addition to the public ones. */

@@ -5,13 +5,13 @@ import { createHmac } from "node:crypto";
 import { readFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { defineRpc, serveRpc } from "#platform/rpc/server.ts";
-import { trustingOnly } from "#platform/secrets/callers.ts";
 import { createLog } from "#platform/telemetry/log.ts";
 import { Failure } from "#platform/values/failure.ts";
 import { membersOf } from "#platform/values/unchecked.ts";
 import { PaymentsService } from "#proto/payments/v1/payments_pb.ts";
 import { type Answer, apiClient } from "../harness/api.ts";
 import { freshMerchant } from "../harness/merchant.ts";
+import { trustingOnly } from "../harness/payments/money-services.ts";
 import { contractSuite } from "./caller.ts";
 import { ownGateway } from "./own-gateway.ts";
 

@@ -1,10 +1,9 @@
 // Random secrets of a new installation's broker and its clients: an identity per process, event keys, and the broker's
 // certificate.
 import { randomBytes } from "node:crypto";
-import { eventKeyLine } from "#platform/events/event-keys.ts";
-import { newNkey } from "#platform/secrets/nkey.ts";
 import { sources } from "../../../services/services.ts";
 import { type BrokerIdentity, brokerIdentities, eventReaders, followedSources } from "./broker-rights.ts";
+import { eventKeyLine, newNkey } from "./identities.ts";
 import { makeCertificateSecret } from "./server-certificate.ts";
 
 type Secrets = Readonly<Record<string, Readonly<Record<string, string>>>>;

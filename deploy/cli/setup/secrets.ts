@@ -5,10 +5,10 @@ import { randomBytes } from "node:crypto";
 import { existsSync, mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { ConfigError } from "#platform/process/config.ts";
-import { holderLines, tokenHolders } from "#platform/secrets/callers.ts";
 import { sources } from "../../../services/services.ts";
 import { type Answer, type CommandInput, type Commands, UsageError } from "../command.ts";
 import { brokerSecrets } from "./broker-secrets.ts";
+import { holderLines, tokenHolders } from "./identities.ts";
 import { makeCertificateSecret } from "./server-certificate.ts";
 
 type Secrets = Readonly<Record<string, Readonly<Record<string, string>>>>;

@@ -1,11 +1,9 @@
 // `tollbooth tokens …`: new internal tokens, broker identities and event keys for a rotation. Calls no service.
 import { randomBytes } from "node:crypto";
-import { eventKeyLine } from "#platform/events/event-keys.ts";
-import { holderLines, tokenHolders } from "#platform/secrets/callers.ts";
-import { newNkey } from "#platform/secrets/nkey.ts";
 import { randomToken } from "#platform/secrets/vault.ts";
 import { sources } from "../../../services/services.ts";
 import { type Commands, UsageError } from "../command.ts";
+import { eventKeyLine, holderLines, newNkey, tokenHolders } from "./identities.ts";
 
 const tokenBytes = 32;
 

@@ -3,8 +3,6 @@
 import { randomBytes } from "node:crypto";
 import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
-import { eventKeyLine } from "#platform/events/event-keys.ts";
-import { newNkey, publicNkeyOf } from "#platform/secrets/nkey.ts";
 import { perSource, type Source, sources } from "../../../services/services.ts";
 import {
   type BrokerIdentity,
@@ -14,6 +12,7 @@ import {
   eventReaders,
   followedSources,
 } from "../../cli/setup/broker-rights.ts";
+import { eventKeyLine, newNkey, publicNkeyOf } from "../../cli/setup/identities.ts";
 import { readIfThere, writePrivate } from "./private-file.ts";
 
 /** Absolute paths, mode 0600. */

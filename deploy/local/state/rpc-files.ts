@@ -3,7 +3,8 @@
 import { randomBytes } from "node:crypto";
 import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
-import { type CallerName, callerNames, holderLines } from "#platform/secrets/callers.ts";
+import { type CallerName, callerNames } from "#platform/secrets/callers.ts";
+import { holderLines } from "../../cli/setup/identities.ts";
 import { readIfThere, writePrivate } from "./private-file.ts";
 
 /** Absolute paths. */

@@ -3,8 +3,8 @@
 import { Readable } from "node:stream";
 import { bulkhead } from "cockatiel";
 import type { FastifyReply } from "fastify";
-import { retryWhileUnavailable } from "#platform/rpc/client.ts";
 import { type CallContext, callContext, renewTime } from "#platform/values/call-context.ts";
+import { retryWhileUnavailable } from "../../auth/patience.ts";
 import { dayText } from "../http/day.ts";
 import { pageHeaders } from "../http/send-page.ts";
 import { TooManyFiles } from "./turned-away.ts";

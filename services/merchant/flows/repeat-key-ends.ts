@@ -1,16 +1,18 @@
-// After a restore, repeats the revocations, rolls and limits of keys since the backup, from the service's own events in
-// the stream. It only removes rights, except that a key gets its latest allowed addresses. One transaction per batch.
+// After a restore, repeats the revocations, rolls and limits of keys since the backup, and removes teams that were
+// removed or got another token, from the service's own events in the stream. It only removes rights, except that a key
+// gets its latest allowed addresses. One transaction per batch.
 import { fromBinary } from "@bufbuild/protobuf";
 import { timestampDate } from "@bufbuild/protobuf/wkt";
 import type { Database, Tx } from "#platform/database/database.ts";
 import { eventSubject } from "#platform/events/streams.ts";
-import { lostToDoAgain } from "#platform/service/recovery-store.ts";
+import { type LostRow, type OwnEvent, ownEvent } from "#platform/service/recovery-store.ts";
 import { clockNow } from "#platform/values/clock.ts";
 import { type Event, EventSchema } from "#proto/events/v1/events_pb.ts";
 import { lockKey, setAllowedIps, setExpiry, setRevoked } from "../store/api-keys.ts";
+import { deleteTeam } from "../store/teams.ts";
 
 const batchMax = 200;
-const types = ["api_key.revoked", "api_key.rolled", "api_key.limited"] as const;
+const types = ["api_key.revoked", "api_key.rolled", "api_key.limited", "team.rotated", "team.removed"] as const;
 
 /** @returns true if there may be more */
 export async function repeatKeyEnds(db: Database, namespace: string): Promise<boolean> {
@@ -27,6 +29,7 @@ async function repeatEnds(
   tx: Tx,
   { type, merchantId, environment, objectId, occurredAt, attributes }: Event,
 ): Promise<void> {
+  if (type.startsWith("team.")) await deleteTeam(tx, objectId.replace("team:", ""));
   const key = await lockKey(tx, { merchantId, environment }, objectId);
   if (!key) return;
   if (type === "api_key.revoked" && !key.revokedAt) await setRevoked(tx, key.id, timeOf(occurredAt));
@@ -44,4 +47,16 @@ function timeOf(at: Event["occurredAt"]): Date {
 
 function rangesOf(list: string): string[] {
   return list.split(" ").filter((range) => range !== "");
+}
+
+/** Events that the service itself must redo: call it in the transaction that does. */
+async function lostToDoAgain(tx: Tx, subjects: readonly string[], limit: number): Promise<OwnEvent[]> {
+  const rows = await tx.rows<LostRow>(
+    `update recovery_events set done_again_at = now() where event_id in (
+       select event_id from recovery_events where done_again_at is null and subject = any($1::text[])
+       order by stream_seq limit $2 for update)
+     returning event_id, stream_seq, subject, body`,
+    [subjects, limit],
+  );
+  return rows.map(ownEvent).sort((one, other) => one.streamSeq - other.streamSeq);
 }

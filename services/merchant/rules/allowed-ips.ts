@@ -1,13 +1,6 @@
 // The address ranges that a live key may be used from (docs/contract.md §7); an empty list allows every address.
-import {
-  addressBytes,
-  type Cidr,
-  cidrText,
-  isNetwork,
-  isWithin,
-  parseCidr,
-  plainRange,
-} from "#platform/values/address-range.ts";
+import { addressBytes, type Cidr, cidrText, parseCidr, plainRange } from "#platform/values/address-range.ts";
+import { isNetwork, isWithin } from "./key-network.ts";
 
 /** Limit per key; every request is compared with each range. */
 export const allowedIpsMax = 20;

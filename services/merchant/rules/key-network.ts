@@ -1,5 +1,5 @@
 // Decides which networks of a live key are stored and which are reported as new.
-import { cidrText, isNetwork, parseCidr } from "#platform/values/address-range.ts";
+import { type Cidr, cidrText, maskOf, parseCidr, rangeContains } from "#platform/values/address-range.ts";
 
 /** Limit per key. A key with more networks has no usual location, so further ones are neither stored nor reported. */
 export const networksMax = 64;
@@ -22,4 +22,13 @@ export function isKeyNetwork(text: string): boolean {
 export function furtherNetworks(known: number, further: readonly string[]): { kept: string[]; reported: string[] } {
   const kept = further.slice(0, Math.max(0, networksMax - known));
   return { kept, reported: known === 0 ? kept.slice(1) : kept };
+}
+
+/** False when bits after the prefix are set, which may be a typing error. */
+export function isNetwork({ bytes, bits }: Cidr): boolean {
+  return bytes.every((byte, i) => (byte & maskOf(i, bits)) === byte);
+}
+
+export function isWithin(inner: Cidr, outer: Cidr): boolean {
+  return inner.bits >= outer.bits && rangeContains(outer, inner.bytes);
 }

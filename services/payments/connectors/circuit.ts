@@ -17,9 +17,9 @@ import {
 import { type Counter, type Gauge, type Registry, register } from "prom-client";
 import type { Log } from "#platform/telemetry/log.ts";
 import { newCounter, newGauge } from "#platform/telemetry/metrics.ts";
-import { processorShareMs } from "#platform/values/call-context.ts";
 import { clockNow } from "#platform/values/clock.ts";
 import type { Connector, ProcessorAccount, ProcessorAnswer } from "./connector.ts";
+import { processorShareMs } from "./processor-time.ts";
 
 interface CircuitSettings {
   /** A circuit opens if more than half of this many latest calls failed; it needs at least half of them. */

@@ -4,7 +4,6 @@
 // under any key: its key is replaced after two sends in vain.
 import type { Database } from "#platform/database/database.ts";
 import { crashPoint } from "#platform/process/crash-point.ts";
-import { noteBegun } from "#platform/values/call-context.ts";
 import {
   type Connector,
   type CreatedIntent,
@@ -24,6 +23,7 @@ import type {
   PaymentOrder,
   RefundOrder,
 } from "../connectors/order.ts";
+import { noteBegun } from "../connectors/processor-time.ts";
 import { notProcessedCode } from "../rules/payment-transition.ts";
 import { paymentOfIntent } from "../store/intent-owners.ts";
 import {

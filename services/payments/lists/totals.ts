@@ -3,10 +3,10 @@
 // ranges. The same terms give the week of an offset.
 import type { Sql } from "#platform/database/database.ts";
 import { type Condition, inTimeRange, Params } from "#platform/lists/condition.ts";
-import { nearestWeeks, splitRange, type TimeRange } from "#platform/lists/day-range.ts";
-import { type BucketRange, bucketRange, endOf, startOf } from "#platform/lists/list-counts.ts";
+import { splitRange, type TimeRange } from "#platform/lists/day-range.ts";
 import { amountMax } from "#platform/values/money.ts";
 import type { Narrowing } from "./conditions.ts";
+import { type BucketRange, bucketRange, endOf, nearestWeeks, startOf } from "./counted-ranges.ts";
 
 export interface AmountTotal {
   readonly total: bigint;

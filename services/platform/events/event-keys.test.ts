@@ -2,8 +2,9 @@ import assert from "node:assert/strict";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { eventKeyLine } from "../../../deploy/cli/setup/identities.ts";
 import { suite } from "../../../test/harness/suite.ts";
-import { type EventKeys, eventKeyLine, eventKeysFile } from "./event-keys.ts";
+import { type EventKeys, eventKeysFile } from "./event-keys.ts";
 
 const test = suite("event keys");
 const folder = mkdtempSync(join(tmpdir(), "event-keys-"));

@@ -43,10 +43,6 @@ export const eventKeysFile = {
   },
 };
 
-export function eventKeyLine(source: Source, key: Uint8Array): string {
-  return `${source} base64:${Buffer.from(key).toString("base64")}`;
-}
-
 interface Keys {
   readonly of: ReadonlyMap<Source, readonly KeyObject[]>;
   readonly acceptsUnsigned: boolean;

@@ -1,7 +1,8 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
 import { suite } from "../../../test/harness/suite.ts";
-import { nearestWeeks, splitRange, type TimeRange, timeRange } from "./day-range.ts";
+import { nearestWeeks } from "../../payments/lists/counted-ranges.ts";
+import { splitRange, type TimeRange, timeRange } from "./day-range.ts";
 
 const test = suite("day ranges");
 const day = (text: string) => new Date(`${text}Z`);

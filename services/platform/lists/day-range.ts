@@ -1,4 +1,4 @@
-// Splits a time range into whole UTC days or weeks, which are counted already, and the remainders. Pure.
+// Splits a time range into whole UTC days, which are counted already, and the remainders. Pure.
 
 /** From (inclusive) to (exclusive), as PostgreSQL timestamps; `-infinity` and `infinity` when unbounded. */
 export interface TimeRange {
@@ -13,19 +13,7 @@ interface SplitRange {
   readonly remainders: readonly TimeRange[];
 }
 
-/** A range as whole weeks and corrections. */
-interface NearestWeeks {
-  /** From Monday to Monday; empty when `from` equals `to`. */
-  readonly whole: TimeRange;
-  /** Parts of the range outside the weeks. */
-  readonly added: readonly TimeRange[];
-  /** Parts of the weeks outside the range. */
-  readonly removed: readonly TimeRange[];
-}
-
-const dayMs = 86_400_000;
-// 1970-01-05 was a Monday.
-const mondayMs = 4 * dayMs;
+export const dayMs = 86_400_000;
 // Bounds may be earlier; PostgreSQL does not read JavaScript's format of five-digit years.
 const year10000Ms = Date.UTC(10_000, 0);
 
@@ -43,41 +31,24 @@ export function timeRange(from: Date | undefined, to: Date | undefined): TimeRan
 }
 
 export function splitRange(range: TimeRange): SplitRange {
-  const whole = { from: align(range.from, Math.ceil, dayMs), to: align(range.to, Math.floor, dayMs) };
+  const whole = { from: alignTime(range.from, Math.ceil, dayMs), to: alignTime(range.to, Math.floor, dayMs) };
   if (isBefore(whole.to, whole.from)) return { whole: { from: range.from, to: range.from }, remainders: [range] };
   return { whole, remainders: someOf({ from: range.from, to: whole.from }, { from: whole.to, to: range.to }) };
 }
 
-/** The weeks nearest to the range: at most half a week must be corrected at either end. */
-export function nearestWeeks(range: TimeRange): NearestWeeks {
-  const weekMs = 7 * dayMs;
-  const whole = {
-    from: align(range.from, Math.round, weekMs, mondayMs),
-    to: align(range.to, Math.round, weekMs, mondayMs),
-  };
-  if (!isBefore(whole.from, whole.to)) {
-    return { whole: { from: range.from, to: range.from }, added: someOf(range), removed: [] };
-  }
-  return {
-    whole,
-    added: someOf({ from: range.from, to: whole.from }, { from: whole.to, to: range.to }),
-    removed: someOf({ from: whole.from, to: range.from }, { from: range.to, to: whole.to }),
-  };
-}
-
 /** @param originMs start of one of the units */
-function align(time: string, round: (x: number) => number, unitMs: number, originMs = 0): string {
+export function alignTime(time: string, round: (x: number) => number, unitMs: number, originMs = 0): string {
   if (time.endsWith("infinity")) return time;
   const ms = round((Date.parse(time) - originMs) / unitMs) * unitMs + originMs;
   return ms < year10000Ms ? new Date(ms).toISOString() : "infinity";
 }
 
 /** The ranges that are not empty. */
-function someOf(...ranges: readonly TimeRange[]): TimeRange[] {
+export function someOf(...ranges: readonly TimeRange[]): TimeRange[] {
   return ranges.filter((range) => isBefore(range.from, range.to));
 }
 
-function isBefore(a: string, b: string): boolean {
+export function isBefore(a: string, b: string): boolean {
   return timeOf(a) < timeOf(b);
 }
 

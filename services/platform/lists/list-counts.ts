@@ -2,7 +2,7 @@
 // deltas equal the number of rows; folding only keeps deltas few, so totals stay exact without it.
 import type { Database } from "#platform/database/database.ts";
 import type { JobContext } from "#platform/process/job.ts";
-import { amountMax as amountMaxBig } from "#platform/values/money.ts";
+import { amountMax } from "#platform/values/money.ts";
 
 // Folding this many takes about 0.2 s; a reader adds up at most the deltas of a few seconds.
 const foldMax = 20_000;
@@ -51,68 +51,19 @@ export function listCountsJob(db: Database): JobContext {
   return { name: "fold-list-counts", everyMs, runOnce };
 }
 
-// Amount buckets for exact counts by amount: eight per doubling, single amounts below 16. A range of amounts is whole
-// buckets, which are counted already, and part of one bucket at either end.
+// Amount buckets for exact counts by amount: eight per doubling, single amounts below 16.
 
-export interface BucketRange {
-  /** Whole buckets within the range; empty if `last < first`. */
-  readonly first: number;
-  readonly last: number;
-  /** The remainders, each within one bucket, in minor units, both bounds inclusive. */
-  readonly remainders: readonly { readonly bucket: number; readonly from: number; readonly to: number }[];
-}
-
-const amountMax = Number(amountMaxBig);
-const perDoubling = 8;
+export const perDoubling = 8;
 
 /** The lowest amount of each bucket, ascending. Stored counters depend on them: never change them. */
 export const bucketStarts: readonly number[] = startsOfBuckets();
-
-/** @param from @param to minor units, both inclusive; limited to valid amounts */
-export function bucketRange(from: bigint | undefined, to: bigint | undefined): BucketRange {
-  const low = clamp(from ?? 0n, amountMax + 1);
-  const high = to !== undefined && to < 0n ? -1 : clamp(to ?? amountMaxBig, amountMax);
-  if (low > high) return { first: 0, last: -1, remainders: [] };
-  const [bottom, top] = [bucketOf(low), bucketOf(high)];
-  const first = bucketStarts[bottom] === low ? bottom : bottom + 1;
-  const last = high === endOf(top) ? top : top - 1;
-  if (bottom === top) {
-    return first <= last
-      ? { first, last, remainders: [] }
-      : { first: 0, last: -1, remainders: [{ bucket: top, from: low, to: high }] };
-  }
-  const remainders = [
-    ...(first > bottom ? [{ bucket: bottom, from: low, to: endOf(bottom) }] : []),
-    ...(last < top ? [{ bucket: top, from: startOf(top), to: high }] : []),
-  ];
-  return { first, last, remainders };
-}
-
-export function startOf(bucket: number): number {
-  return bucketStarts[bucket] ?? amountMax + 1;
-}
-
-export function endOf(bucket: number): number {
-  return startOf(bucket + 1) - 1;
-}
-
-/** @param amount not negative */
-function bucketOf(amount: number): number {
-  if (amount < 2 * perDoubling) return amount;
-  const doublings = 31 - Math.clz32(amount) - Math.log2(perDoubling);
-  return doublings * perDoubling + (amount >> doublings);
-}
 
 function startsOfBuckets(): number[] {
   const all: number[] = [];
   for (let bucket = 0; ; bucket++) {
     const doublings = Math.max(0, Math.floor(bucket / perDoubling) - 1);
     const start = bucket < 2 * perDoubling ? bucket : (perDoubling + (bucket % perDoubling)) << doublings;
-    if (start > amountMax) return all;
+    if (start > Number(amountMax)) return all;
     all.push(start);
   }
-}
-
-function clamp(amount: bigint, max: number): number {
-  return amount < 0n ? 0 : amount > BigInt(max) ? max : Number(amount);
 }

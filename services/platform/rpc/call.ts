@@ -19,12 +19,16 @@ import { type CallContext, callContext, nextTraceparent } from "#platform/values
 import { asFailure, Failure, toConnectError } from "#platform/values/failure.ts";
 import { newId } from "#platform/values/id.ts";
 import { findUnstorableFields } from "#platform/values/storable.ts";
+import type { Team } from "#proto/access/v1/teams_pb.ts";
+import { answerFor, assertMayAsk, type Teams } from "./teams.ts";
 
 interface IncomingCall {
   readonly method: DescMethod;
   /** Returns a header by its lower-case name. */
   readonly header: (name: string) => string | null | undefined;
 }
+
+type Caller = { readonly names: readonly CallerName[]; readonly team?: Team | undefined };
 
 const healthPath = "/grpc.health.v1.Health/";
 // Used in place of a method name, which an unauthenticated caller may have invented.
@@ -36,14 +40,22 @@ const timeoutDefaultMs = 15_000;
 
 export class CallGate {
   readonly #trusted: TrustedCallers;
+  readonly #teams: Teams;
   readonly #log: Log;
   readonly #metrics: CallMetrics;
   readonly #tracer: Tracer | undefined;
   readonly #validator = createValidator();
 
   /** @param options.trusted the accepted callers; health checks need no token */
-  constructor(options: { trusted: TrustedCallers; log: Log; metrics: CallMetrics; tracer: Tracer | undefined }) {
+  constructor(options: {
+    trusted: TrustedCallers;
+    teams: Teams;
+    log: Log;
+    metrics: CallMetrics;
+    tracer: Tracer | undefined;
+  }) {
     this.#trusted = options.trusted;
+    this.#teams = options.teams;
     this.#log = options.log;
     this.#metrics = options.metrics;
     this.#tracer = options.tracer;
@@ -65,12 +77,12 @@ export class CallGate {
           attributes: callAttributes(call),
         })
       : undefined;
-    const names = isOurs ? this.#callers(call.header) : [];
-    const context = { ...contextOf(call, names, span?.traceparent), tracer: this.#tracer };
+    const caller = isOurs ? this.#callerOf(call.header) : { names: [] };
+    const context = { ...contextOf(call, caller, span?.traceparent), tracer: this.#tracer };
     return callContext.run(context, async () => {
       let reason = "OK";
       try {
-        if (isOurs) this.#admit(call, names);
+        if (isOurs) this.#admit(call, caller);
         return await work();
       } catch (error) {
         reason = error instanceof ConnectError ? Code[error.code] : asFailure(error).reason;
@@ -84,10 +96,14 @@ export class CallGate {
 
   /**
    * @throws Failure CALLER_UNKNOWN or CALLER_REFUSED, which are distinct from a merchant's wrong key; FORBIDDEN when
-   * the merchant is not active
+   * the merchant is not active; for a team also TOO_MANY_CALLS
    */
-  #admit(call: IncomingCall, names: readonly CallerName[]): void {
-    if (names.length === 0) throw this.#stranger();
+  #admit(call: IncomingCall, { names, team }: Caller): void {
+    if (team) {
+      this.#teams.admit(team, call.method);
+      return;
+    }
+    if (names.length === 0) throw this.#stranger(call.header);
     const allowed = allowedCallers(call.method);
     if (!names.some((name) => allowed.has(name))) {
       const cause = new Error(`${names.join(", ")} may not call it; allowed: ${[...allowed].join(", ") || "none"}`);
@@ -96,18 +112,23 @@ export class CallGate {
     assertStanding(call, names);
   }
 
-  #callers(header: IncomingCall["header"]): readonly CallerName[] {
-    const [scheme = "", token = ""] = (header("authorization") ?? "").split(" ");
-    return scheme.toLowerCase() === "bearer" ? this.#trusted.of(token) : [];
+  #callerOf(header: IncomingCall["header"]): Caller {
+    const token = bearerToken(header);
+    const team = this.#teams.of(token);
+    return { names: team || token === "" ? [] : this.#trusted.of(token), team };
   }
 
-  #stranger(): Failure {
-    const { problem } = this.#trusted;
-    return new Failure("CALLER_UNKNOWN", problem === undefined ? {} : { cause: new Error(problem) });
+  #stranger(header: IncomingCall["header"]): Failure {
+    return this.#teams.refusalOf(bearerToken(header), this.#trusted.problem);
   }
 
-  /** @throws Failure INVALID_BODY when the message breaks a bound of its proto or cannot be stored */
+  /**
+   * @throws Failure INVALID_BODY when the message breaks a bound of its proto or cannot be stored; CALLER_REFUSED when
+   * it is beyond the calling team's merchants
+   */
   assertValid<M extends DescMessage>(schema: M, message: MessageShape<M>): void {
+    const team = callContext.getStore()?.team;
+    if (team) assertMayAsk(team, message);
     const result = this.#validator.validate(schema, message);
     if (result.kind === "error") throw result.error;
     const broken = result.kind === "invalid" ? result.violations : [];
@@ -119,13 +140,21 @@ export class CallGate {
     if (violations.length > 0) throw new Failure("INVALID_BODY", { cause: result.error, violations });
   }
 
+  /** The answer that the caller may see. */
+  answerFor<M extends DescMessage>(schema: M, message: MessageShape<M>): MessageShape<M> {
+    const team = callContext.getStore()?.team;
+    return team ? answerFor(team, schema, message) : message;
+  }
+
   /**
    * Authenticates a call before reading it, also requests for descriptions. Health checks are open.
    * @returns the refusal; undefined when the call proceeds to the check of its method
    */
   rejectUnauthenticated(path: string, header: IncomingCall["header"]): ConnectError | undefined {
-    if (path.startsWith(healthPath) || this.#callers(header).length > 0) return undefined;
-    const failure = this.#stranger();
+    if (path.startsWith(healthPath)) return undefined;
+    const caller = this.#callerOf(header);
+    if (caller.team || caller.names.length > 0) return undefined;
+    const failure = this.#stranger(header);
     this.#metrics.count(unauthenticated, failure.reason, 0);
     return this.#answerable(failure, unauthenticated);
   }
@@ -134,7 +163,8 @@ export class CallGate {
     // The library's protocol errors (unknown method, too large) have their own code.
     if (error instanceof ConnectError && error.code !== Code.Internal && error.code !== Code.Unknown) return error;
     const failure = asFailure(error);
-    const fields = { rpc, reason: failure.reason, err: failure.cause };
+    const explained = failure.message === failure.reason ? {} : { explanation: failure.message };
+    const fields = { rpc, reason: failure.reason, err: failure.cause, ...explained };
     if (failure.reason === "INTERNAL_ERROR") this.#log.error(fields, "call failed");
     else if (failure.fault) this.#log.warn(fields, "call failed");
     else this.#log.debug(fields, "call refused");
@@ -152,16 +182,22 @@ function assertStanding({ method, header }: IncomingCall, names: readonly Caller
   if (!mayCallFor(method, status)) throw new Failure("FORBIDDEN");
 }
 
+function bearerToken(header: IncomingCall["header"]): string {
+  const [scheme = "", token = ""] = (header("authorization") ?? "").split(" ");
+  return scheme.toLowerCase() === "bearer" ? token : "";
+}
+
 function callAttributes(call: IncomingCall): Attributes {
   return { "rpc.system.name": "connectrpc", "rpc.method": `${call.method.parent.typeName}/${call.method.name}` };
 }
 
-function contextOf(call: IncomingCall, names: readonly CallerName[], traceparent: string | undefined): CallContext {
+function contextOf(call: IncomingCall, { names, team }: Caller, traceparent: string | undefined): CallContext {
   const requestId = call.header("request-id") ?? "";
   const timeoutMs = Number(call.header("connect-timeout-ms") ?? grpcTimeoutMs(call.header("grpc-timeout")));
   return {
     requestId: requestIdForm.test(requestId) ? requestId : newId("request"),
     ...actorOf(names, call.header("actor") ?? ""),
+    ...(team && { team, actor: `team:${team.name}` }),
     byOperator: names.length > 0 && names.every((name) => name === "operator"),
     traceparent: traceparent ?? nextTraceparent(call.header("traceparent")),
     deadlineMs: performance.now() + (timeoutMs > 0 ? timeoutMs : timeoutDefaultMs),

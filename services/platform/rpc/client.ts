@@ -81,22 +81,11 @@ function withinCaller(inner: Transport, token: OwnToken): Transport {
 }
 
 /**
- * Retries while the peer is unavailable, as calls with an idempotency key do: for reads before such a call, and for
- * steps of long work that would otherwise restart.
- */
-export async function retryWhileUnavailable<T>(ask: () => Promise<T>): Promise<T> {
-  return await ask().catch(async (error: unknown) => {
-    if (!isUnavailable(error)) throw error;
-    return await untilFinished(ask, true, error);
-  });
-}
-
-/**
  * Retries while the peer or its dependencies are unavailable and time is left.
  * @throws Failure when no time is left. If the call may have begun, the failure must not mean that nothing was done:
  * IDEMPOTENCY_CONFLICT with a key, else `begun` is set
  */
-async function untilFinished<T>(call: () => Promise<T>, hasKey: boolean, unfinished: unknown): Promise<T> {
+export async function untilFinished<T>(call: () => Promise<T>, hasKey: boolean, unfinished: unknown): Promise<T> {
   const began = performance.now();
   const patienceMs = callPatienceMs();
   let last = unfinished;
@@ -168,7 +157,7 @@ function isUnfinished(error: unknown): boolean {
   return isSilent || (isUnavailable(error) && asFailure(error).begun);
 }
 
-function isUnavailable(error: unknown): boolean {
+export function isUnavailable(error: unknown): boolean {
   return asFailure(error).reason === "SERVICE_UNAVAILABLE";
 }
 

@@ -18,6 +18,7 @@ import { HealthState } from "./health.ts";
 import { openToNeighbours } from "./in-process.ts";
 import { type Patience, RpcListener } from "./listener.ts";
 import { reflectionRoutes } from "./reflection.ts";
+import { Teams } from "./teams.ts";
 import { UnaryHandler } from "./unary.ts";
 
 /** A proto service and its implementation; created by `defineRpc`. */
@@ -50,6 +51,7 @@ export async function serveRpc(options: {
   port: number;
   host: string;
   trusted: TrustedCallers;
+  teams?: Teams;
   log: Log;
   rpc: readonly RpcService[];
   /** Whether the process can do its main job now; health checks ask it. */
@@ -68,7 +70,8 @@ export async function serveRpc(options: {
   const { registry, tracing, neighbours } = hostProcess;
   const services = options.rpc.map(({ service }) => service);
   const metrics = new CallMetrics(registry, services, [unauthenticated]);
-  const gate = new CallGate({ trusted: options.trusted, log: options.log, metrics, tracer: tracing?.tracer });
+  const { trusted, log, teams = new Teams() } = options;
+  const gate = new CallGate({ trusted, teams, log, metrics, tracer: tracing?.tracer });
   const unary = new UnaryHandler(gate, messageMaxBytes);
   const health = new HealthState(services, async () => await works());
   const rpc = [...options.rpc, defineRpc(Health, health.rpc), defineRpc(ServerReflection, reflectionRoutes(services))];
@@ -119,8 +122,11 @@ function gateInterceptor(gate: CallGate): Interceptor {
   return (next) => (request) => {
     const header = (name: string) => request.header.get(name);
     return gate.run({ method: request.method, header }, async () => {
-      if (!request.stream) gate.assertValid(request.method.input, request.message);
-      return await next(request);
+      if (request.stream) return await next(request);
+      gate.assertValid(request.method.input, request.message);
+      const response = await next(request);
+      if (response.stream) return response;
+      return { ...response, message: gate.answerFor(request.method.output, response.message) };
     });
   };
 }

@@ -92,7 +92,8 @@ export class UnaryHandler {
       const bytes = await this.#gate.run({ method, header }, async () => {
         const message = decode(method, await body());
         this.#gate.assertValid(method.input, message);
-        return toBinary(method.output, create(method.output, await answer(message)));
+        const full = create(method.output, await answer(message));
+        return toBinary(method.output, this.#gate.answerFor(method.output, full));
       });
       return { status: 200, type: "application/proto", bytes };
     } catch (error) {

@@ -9,12 +9,6 @@ export interface OwnNkey {
   readonly seed: Uint8Array;
 }
 
-/** NATS' text formats: the seed `SU…` is secret, the server gets `U…`. */
-interface NkeyPair {
-  readonly seed: string;
-  readonly publicKey: string;
-}
-
 /** A file with the seed of a user's NKEY in its first line. */
 export const nkeyFile = {
   parse: (path: string): OwnNkey => {
@@ -28,17 +22,8 @@ export const nkeyFile = {
   },
 };
 
-export function newNkey(): NkeyPair {
-  const pair = nkeys.createUser();
-  return { seed: new TextDecoder().decode(pair.getSeed()), publicKey: pair.getPublicKey() };
-}
-
 /** @throws Error for anything but a user's seed */
-export function publicNkeyOf(seed: string): string {
-  return nkeys.fromSeed(new TextEncoder().encode(seedOf(seed))).getPublicKey();
-}
-
-function seedOf(text: string): string {
+export function seedOf(text: string): string {
   const [line = ""] = text.split("\n");
   const seed = line.trim();
   try {

@@ -201,26 +201,14 @@ export async function announcedSince(sql: Sql, after: bigint, limit: number): Pr
   return rows.map((row) => ({ ...ownEvent(row), takenBack: row.taken_back, doneAgain: row.done_again }));
 }
 
-/** Events that the service itself must redo: call it in the transaction that does. */
-export async function lostToDoAgain(tx: Tx, subjects: readonly string[], limit: number): Promise<OwnEvent[]> {
-  const rows = await tx.rows<LostRow>(
-    `update recovery_events set done_again_at = now() where event_id in (
-       select event_id from recovery_events where done_again_at is null and subject = any($1::text[])
-       order by stream_seq limit $2 for update)
-     returning event_id, stream_seq, subject, body`,
-    [subjects, limit],
-  );
-  return rows.map(ownEvent).sort((one, other) => one.streamSeq - other.streamSeq);
-}
-
-interface LostRow {
+export interface LostRow {
   event_id: string;
   stream_seq: string;
   subject: string;
   body: Buffer;
 }
 
-function ownEvent({ event_id: id, stream_seq, subject, body }: LostRow): OwnEvent {
+export function ownEvent({ event_id: id, stream_seq, subject, body }: LostRow): OwnEvent {
   return { id, streamSeq: Number(stream_seq), subject, body };
 }
 

@@ -14,6 +14,7 @@ import { ConfigError, type ConfigValues } from "#platform/process/config.ts";
 import type { Drain, Host } from "#platform/process/host.ts";
 import { type JobContext, JobWatch, startJobs } from "#platform/process/job.ts";
 import { type RpcService, serveRpc } from "#platform/rpc/server.ts";
+import { type TeamSource, Teams } from "#platform/rpc/teams.ts";
 import type { OpenedConfig } from "#platform/secrets/open-keys.ts";
 import { Vault } from "#platform/secrets/vault.ts";
 import { createLog, type Log } from "#platform/telemetry/log.ts";
@@ -39,6 +40,8 @@ export interface ServiceBase<D extends Database> {
 
 export interface ServiceParts {
   readonly rpc: readonly RpcService[];
+  /** Where internal teams and their tokens come from; absent: none may call. */
+  readonly teams?: TeamSource | undefined;
   /** In addition to the platform's jobs. */
   readonly jobs: readonly JobContext[];
   readonly consumers?: readonly Consumer[];
@@ -115,6 +118,7 @@ async function serve<D extends Database>(
   const { registry } = hostProcess;
   const watch = new JobWatch(registry);
   const sources = { service: name, db, bus, keyId: vault.currentKeyId, watch };
+  const teams = new Teams(parts.teams);
   const server = await serveRpc({
     port: config.PORT,
     host: config.HOST,
@@ -122,7 +126,7 @@ async function serve<D extends Database>(
     rpc: [...parts.rpc, ...operatorRpc(sources, recovery)],
     works: async () => (parts.works?.() ?? true) && (await db.takesWrites()),
     ping: () => db.ping(),
-    ...{ log, hostProcess, name },
+    ...{ log, hostProcess, name, teams },
   });
   reportState(registry, sources);
   const relay = {
@@ -132,7 +136,7 @@ async function serve<D extends Database>(
     mayPublish: () => recovery.mayPublish(),
     ...{ log, registry },
   };
-  const own = [...outboxJobs(db, bus, outbox, relay), recovery.job, clockJob(db, log, registry)];
+  const own = [...teams.jobs, ...outboxJobs(db, bus, outbox, relay), recovery.job, clockJob(db, log, registry)];
   const jobs = startJobs([...own, ...parts.jobs], log, watch);
   for (const consumer of parts.consumers ?? []) bus.consume(consumer);
   for (const listener of parts.listeners ?? []) bus.listen(listener);

@@ -30,7 +30,7 @@ const secretFields = [
 // The text before a secret, and the secret itself: with a known prefix (docs/contract.md §3), after a keyword, or
 // before the host in a URL. Repetitions are bounded because every line is scanned.
 const secretForms: readonly (readonly [before: RegExp, secret: RegExp])[] = [
-  [/\b(?:[sr]k_(?:test|live)|cs_secret|whsec|sim_(?:sk|wh)|(?:pi|seti)_[a-z0-9]{1,64}_secret)_/, /[\w+/=-]+/],
+  [/\b(?:[sr]k_(?:test|live)|tb_team|cs_secret|whsec|sim_(?:sk|wh)|(?:pi|seti)_[a-z0-9]{1,64}_secret)_/, /[\w+/=-]+/],
   [/\bpostgres(?:ql)?:\/\/[^:/\s]{1,256}:/, /[^@\s]+/],
   [/\b(?:nats|tls|https?):\/\//, /[^@/\s]{1,512}(?=@)/],
   [/\b(?:bearer|basic)\s{1,4}/, /[\w.~+/=-]{8,}/],
@@ -92,7 +92,7 @@ function optionsOf(service: string, level: string): pino.LoggerOptions {
     mixin: () => {
       const call = callContext.getStore();
       if (!call) return {};
-      const trace = { trace_id: call.traceparent.split("-")[1] };
+      const trace = { trace_id: call.traceparent.split("-")[1], ...(call.team && { actor: call.actor }) };
       return call.requestId === "" ? trace : { request_id: call.requestId, ...trace };
     },
     hooks: {

@@ -1,19 +1,9 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
+import { neighbourhoodOf, networkAround } from "../../../gateway/auth/key-uses.ts";
 import { suite } from "../../../test/harness/suite.ts";
-import {
-  callerBytes,
-  cidrText,
-  isNetwork,
-  isWithin,
-  neighbourhoodOf,
-  networkAround,
-  networkOf,
-  parseCidr,
-  plainRange,
-  rangeContains,
-  siteOf,
-} from "./address-range.ts";
+import { isNetwork, isWithin } from "../../merchant/rules/key-network.ts";
+import { callerBytes, cidrText, networkOf, parseCidr, plainRange, rangeContains, siteOf } from "./address-range.ts";
 
 const test = suite("address range");
 

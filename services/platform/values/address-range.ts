@@ -45,15 +45,6 @@ export function plainRange(range: Cidr): Cidr {
 
 const mapped = parseCidr("::ffff:0:0/96");
 
-export function networkAround(address: Uint8Array, bits: number): Cidr {
-  return { bytes: address.map((byte, i) => byte & maskOf(i, bits)), bits };
-}
-
-/** False when bits after the prefix are set, which may be a typing error. */
-export function isNetwork({ bytes, bits }: Cidr): boolean {
-  return bytes.every((byte, i) => (byte & maskOf(i, bits)) === byte);
-}
-
 export function rangeContains(range: Cidr, bytes: Uint8Array): boolean {
   if (range.bytes.length !== bytes.length) return false;
   for (let i = 0; i * 8 < range.bits; i++) {
@@ -63,23 +54,13 @@ export function rangeContains(range: Cidr, bytes: Uint8Array): boolean {
   return true;
 }
 
-export function isWithin(inner: Cidr, outer: Cidr): boolean {
-  return inner.bits >= outer.bits && rangeContains(outer, inner.bytes);
-}
-
 /** The bits of this byte that belong to the prefix. */
-function maskOf(index: number, bits: number): number {
+export function maskOf(index: number, bits: number): number {
   return 0xff & (0xff << Math.min(8, Math.max(0, 8 - (bits - index * 8))));
 }
 
 // Rate limits treat these as one caller: an IPv4 address, or the /64 of an IPv6 address, the least that a customer
 // gets. A rented server may have a /48, which contains 65,536 of them.
-
-/** Approximate location: the /24 of an IPv4 address or the /48 of an IPv6 address, or undefined. */
-export function neighbourhoodOf(address: string): string | undefined {
-  const bytes = callerBytes(address);
-  return bytes && cidrText(networkAround(bytes, bytes.length === 4 ? 24 : 48));
-}
 
 /**
  * The address, or the first four groups of an IPv6 address. All invalid texts count as one caller, which otherwise

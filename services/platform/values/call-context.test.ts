@@ -1,15 +1,9 @@
 // The time budgets of a public operation add up.
 import assert from "node:assert/strict";
 import { suite } from "../../../test/harness/suite.ts";
+import { processorShareMs, settleReserveMs } from "../../payments/connectors/processor-time.ts";
 import { paymentsSettings } from "../../payments/settings.ts";
-import {
-  callContext,
-  callPatienceMs,
-  hopReserveMs,
-  processorShareMs,
-  publicOperationMs,
-  settleReserveMs,
-} from "./call-context.ts";
+import { callContext, callPatienceMs, hopReserveMs, publicOperationMs } from "./call-context.ts";
 
 const test = suite("time budgets");
 

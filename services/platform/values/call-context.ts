@@ -2,13 +2,14 @@
 // it from function to function.
 import { AsyncLocalStorage } from "node:async_hooks";
 import type { Tracer } from "@opentelemetry/api";
+import type { Team } from "#proto/access/v1/teams_pb.ts";
 import { randomHex } from "./id.ts";
 
 export interface CallContext {
   /** `req_…`, in logs, responses and onward calls. */
   readonly requestId: string;
   /**
-   * The actor for the audit log: an API key (`ak_…`), `operator` or `reader` by the first caller's token, or empty for
+   * The actor for the audit log: an API key (`ak_…`), `operator`, `reader` or `team:<name>` by the token, or empty for
    * a service itself.
    */
   readonly actor: string;
@@ -24,6 +25,8 @@ export interface CallContext {
    * operator rights.
    */
   readonly byOperator?: boolean;
+  /** The internal team that calls. */
+  readonly team?: Team | undefined;
   readonly traceparent: string;
   /** Tracer of the service that handles the call; undefined when it records no spans. */
   readonly tracer?: Tracer | undefined;
@@ -34,14 +37,6 @@ export interface CallContext {
 }
 
 export const callContext = new AsyncLocalStorage<CallContext>();
-
-/**
- * Call this before a command leaves the system: afterwards a failure of the call no longer means that nothing was done.
- */
-export function noteBegun(): void {
-  const context = callContext.getStore();
-  if (context) context.begun = true;
-}
 
 const traceparentFormat = /^00-(?!0{32})[0-9a-f]{32}-(?!0{16})[0-9a-f]{16}-[0-9a-f]{2}$/;
 
@@ -66,13 +61,8 @@ export function remainingMs(limitMs: number): number {
 export const publicOperationMs = 20_000;
 /** Time that each process reserves for its own answer. */
 export const hopReserveMs = 1_000;
-/** Time that payments reserves to settle and answer after the last processor call. */
-export const settleReserveMs = 3_000;
 /** Limit of an internal call whose caller has no deadline. */
 const callDefaultMs = 15_000;
-// A shorter time is not worth starting a call.
-const worthwhileMs = 250;
-
 /** Restarts the time budget: the caller of a public operation is still sending. */
 export function renewTime(call = callContext.getStore()): void {
   if (call?.deadlineMs !== undefined) call.deadlineMs = performance.now() + publicOperationMs;
@@ -82,11 +72,4 @@ export function renewTime(call = callContext.getStore()): void {
 export function callPatienceMs(): number {
   const left = remainingMs(Number.MAX_SAFE_INTEGER);
   return left === Number.MAX_SAFE_INTEGER ? callDefaultMs : Math.max(1, left - hopReserveMs);
-}
-
-/** Milliseconds for a processor call, at most `limitMs`; 0 when too little time is left. */
-export function processorShareMs(limitMs: number): number {
-  const left = remainingMs(Number.MAX_SAFE_INTEGER) - settleReserveMs;
-  const share = Math.min(limitMs, left);
-  return share < worthwhileMs ? 0 : share;
 }

@@ -38,6 +38,7 @@ const catalogue: { readonly [R in FailureReason]: Entry } = {
   INTERNAL_ERROR: { code: Code.Internal, fault: true },
   CALLER_UNKNOWN: { code: Code.Unauthenticated, fault: true },
   CALLER_REFUSED: { code: Code.PermissionDenied, fault: true },
+  TOO_MANY_CALLS: { code: Code.ResourceExhausted, fault: false },
 };
 
 export interface Violation {
@@ -51,6 +52,8 @@ export function entryName(list: string, index: number): string {
 }
 
 interface FailureOptions {
+  /** For the caller's developer, after the reason in the error's message; no secret. */
+  readonly explanation?: string;
   readonly cause?: unknown;
   readonly violations?: readonly Violation[];
   readonly retryAfterMs?: number;
@@ -72,7 +75,10 @@ export class Failure extends Error {
   readonly begun: boolean;
 
   constructor(reason: FailureReason, options: FailureOptions = {}) {
-    super(reason, options.cause === undefined ? undefined : { cause: options.cause });
+    super(
+      options.explanation ? `${reason}: ${options.explanation}` : reason,
+      options.cause === undefined ? undefined : { cause: options.cause },
+    );
     this.reason = reason;
     this.violations = (options.violations ?? []).slice(0, violationsMax);
     this.retryAfterMs = options.retryAfterMs ?? 0;

@@ -12,7 +12,6 @@ import { EventSeal } from "#platform/events/event-keys.ts";
 import { Outbox } from "#platform/events/outbox.ts";
 import { type JobContext, JobWatch, startJobs } from "#platform/process/job.ts";
 import { type RpcServer, serveRpc } from "#platform/rpc/server.ts";
-import { trustingOnly } from "#platform/secrets/callers.ts";
 import { randomToken } from "#platform/secrets/vault.ts";
 import { operatorRpc } from "#platform/service/operator-rpc.ts";
 import { Recovery } from "#platform/service/recovery.ts";
@@ -22,6 +21,7 @@ import { ensureStreams } from "../../../deploy/cli/setup/ensure-streams.ts";
 import { freshDatabase } from "../../harness/database.ts";
 import { eventually } from "../../harness/eventually.ts";
 import { sharedInfra } from "../../harness/infra.ts";
+import { trustingOnly } from "../../harness/payments/money-services.ts";
 import { suite } from "../../harness/suite.ts";
 import { tempDir } from "../../harness/temp-dir.ts";
 

@@ -2,6 +2,8 @@
 // call.
 import assert from "node:assert/strict";
 import { connectPeer, type Peer } from "#platform/rpc/client.ts";
+import { Right } from "#proto/access/v1/access_pb.ts";
+import { TeamService } from "#proto/access/v1/teams_pb.ts";
 import { ApiKeyService, Environment, MerchantService } from "#proto/merchant/v1/merchant_pb.ts";
 import { RecoveryService } from "#proto/status/v1/recovery_pb.ts";
 import { startMerchant } from "../../../services/merchant/service.ts";
@@ -18,10 +20,11 @@ const rpcOf = (peer: Peer) => ({
   keys: peer.client(ApiKeyService),
   merchants: peer.client(MerchantService),
   recovery: peer.client(RecoveryService),
+  teams: peer.client(TeamService),
 });
 type Rpc = ReturnType<typeof rpcOf>;
 
-test("a key that was revoked, rolled or limited after the backup is so again from the first call on; other keys work", async () => {
+test("a key that was revoked, rolled or limited after the backup is so again from the first call on, and an ended team is gone; others work", async () => {
   const config = { ...(await serviceConfig("merchant")), ...simulator };
   const run = async <T>(databaseUrl: string, work: (rpc: Rpc) => Promise<T>): Promise<T> => {
     const service = await startMerchant({ ...config, DATABASE_URL: databaseUrl });
@@ -34,7 +37,7 @@ test("a key that was revoked, rolled or limited after the backup is so again fro
     }
   };
   const served = config.DATABASE_URL;
-  const made = await run(served, async ({ keys, merchants }) => {
+  const made = await run(served, async ({ keys, merchants, teams }) => {
     const profile = { name: "Acme", legalName: "", email: "ops@acme.example", country: "DE", currency: "EUR" };
     const merchantId = (await merchants.createMerchant(profile)).merchant?.id ?? "";
     const key = async (name: string) => {
@@ -43,19 +46,30 @@ test("a key that was revoked, rolled or limited after the backup is so again fro
       return { id: apiKey.id, secret };
     };
     const named = { revoked: await key("a"), rolled: await key("b"), limited: await key("c"), kept: await key("d") };
+    for (const name of ["kept", "removed", "rotated"]) {
+      await teams.createTeam({ team: { name, rights: [Right.FEES_READ], rate: 1 } });
+    }
     await announcedBy(served, named.kept.id);
+    await announcedBy(served, "team:rotated");
     return { merchantId, ...named };
   });
   const { merchantId, revoked, rolled, limited, kept } = made;
   const of = (key: { id: string }) => ({ merchantId, environment, apiKeyId: key.id });
   const backup = await copyOf(served);
-  await run(served, async ({ keys }) => {
+  await run(served, async ({ keys, teams }) => {
+    await teams.removeTeam({ name: "removed" });
+    await teams.rotateTeam({ name: "rotated", overlapSeconds: 60 });
     await keys.revokeApiKey(of(revoked));
     await keys.rollApiKey({ ...of(rolled), overlapSeconds: 0 });
     await keys.limitApiKey({ ...of(limited), allowedIps: { ranges: ["192.0.2.1"] } });
     for (const { id } of [revoked, rolled, limited]) await announcedBy(served, id);
+    for (const name of ["removed", "rotated"]) await announcedBy(served, `team:${name}`);
   });
-  await run(backup, async ({ keys, recovery }) => {
+  await run(backup, async ({ keys, recovery, teams }) => {
+    assert.deepEqual(
+      (await teams.listTeams({})).teams.map(({ name }) => name),
+      ["kept"],
+    );
     await assert.rejects(keys.authenticateKey({ apiKey: revoked.secret }), isRefusal("UNAUTHORIZED"));
     await assert.rejects(keys.authenticateKey({ apiKey: rolled.secret }), isRefusal("UNAUTHORIZED"));
     const { apiKey } = await keys.authenticateKey({ apiKey: limited.secret });

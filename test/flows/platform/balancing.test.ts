@@ -6,7 +6,6 @@ import { create, fromBinary, toBinary } from "@bufbuild/protobuf";
 import type { Client as GrpcClient } from "@grpc/grpc-js";
 import { connectPeer } from "#platform/rpc/client.ts";
 import { defineRpc, type RpcServer, serveRpc } from "#platform/rpc/server.ts";
-import { trustingOnly } from "#platform/secrets/callers.ts";
 import { createLog } from "#platform/telemetry/log.ts";
 import {
   CreateMerchantResponseSchema,
@@ -16,6 +15,7 @@ import {
 } from "#proto/merchant/v1/merchant_pb.ts";
 import { freePort } from "../../../deploy/local/free-port.ts";
 import { eventually } from "../../harness/eventually.ts";
+import { trustingOnly } from "../../harness/payments/money-services.ts";
 import { startBalancer } from "../../harness/servers/balancer.ts";
 import { startHeadlessDns } from "../../harness/servers/headless-dns.ts";
 import { suite } from "../../harness/suite.ts";

@@ -20,9 +20,9 @@ import * as grpc from "@grpc/grpc-js";
 import { connectPeer } from "#platform/rpc/client.ts";
 import type { Patience } from "#platform/rpc/listener.ts";
 import { defineRpc, type RpcServer, serveRpc } from "#platform/rpc/server.ts";
-import { callerLine, callersFile, type TrustedCallers, trustingOnly } from "#platform/secrets/callers.ts";
+import { callerLine, callersFile, type TrustedCallers } from "#platform/secrets/callers.ts";
 import { createLog } from "#platform/telemetry/log.ts";
-import { callContext, noteBegun } from "#platform/values/call-context.ts";
+import { callContext } from "#platform/values/call-context.ts";
 import { asFailure, Failure } from "#platform/values/failure.ts";
 import { newId } from "#platform/values/id.ts";
 import { membersOf } from "#platform/values/unchecked.ts";
@@ -34,7 +34,9 @@ import {
   MerchantService,
 } from "#proto/merchant/v1/merchant_pb.ts";
 import { PaymentsService } from "#proto/payments/v1/payments_pb.ts";
+import { noteBegun } from "../../../services/payments/connectors/processor-time.ts";
 import { eventually } from "../../harness/eventually.ts";
+import { trustingOnly } from "../../harness/payments/money-services.ts";
 import { suite } from "../../harness/suite.ts";
 import { tempDir } from "../../harness/temp-dir.ts";
 

@@ -72,6 +72,7 @@ export async function startWebhookTest(
     DATABASE_CONNECTIONS: 12, // eight changes of an endpoint wait for each other
     CHECKOUT_URL: payments.url,
     PAYMENTS_URL: payments.url,
+    MERCHANT_URL: undefined,
     IDEMPOTENCY_LEASE_SECONDS: 90,
     WEBHOOK_ALLOW_CIDRS: [parseCidr("127.0.0.0/8"), parseCidr("::1/128")],
     WEBHOOK_EXTRA_CA: readFileSync(tls.ca, "utf8"),

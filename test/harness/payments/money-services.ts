@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { randomBytes } from "node:crypto";
 import { connectPeer, type Peer } from "#platform/rpc/client.ts";
-import { fixedToken, trustingOnly } from "#platform/secrets/callers.ts";
+import { callerNames, fixedToken, type TrustedCallers } from "#platform/secrets/callers.ts";
 import { ConnectorService, Environment, MerchantService } from "#proto/merchant/v1/merchant_pb.ts";
 import { DisputeService } from "#proto/payments/v1/disputes_pb.ts";
 import { PaymentsService } from "#proto/payments/v1/payments_pb.ts";
@@ -21,6 +21,11 @@ const key = () => randomBytes(32);
 export function brokerOfTests(url: string) {
   const anonymous = { NATS_NKEY_FILE: undefined, NATS_CA_FILE: undefined, EVENT_KEYS_FILE: undefined };
   return { NATS_URL: url, NATS_REPLICAS: 1, NATS_STREAM_GIB: 4, EVENT_ACK_WAIT_SECONDS: 10, ...anonymous };
+}
+
+/** Accepts one token for every caller. */
+export function trustingOnly(token: string): TrustedCallers {
+  return { of: (presented) => (presented === token ? callerNames : []), problem: undefined };
 }
 
 /** Settings of services that accept one token for all callers. */

@@ -3,9 +3,8 @@
 import { randomBytes } from "node:crypto";
 import { mkdirSync, writeFileSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
-import { eventKeyLine } from "#platform/events/event-keys.ts";
 import { callerLine } from "#platform/secrets/callers.ts";
-import { newNkey } from "#platform/secrets/nkey.ts";
+import { eventKeyLine, newNkey } from "../../../deploy/cli/setup/identities.ts";
 import { makeAuthority } from "../../../deploy/local/state/certificate.ts";
 import type { KubeObject } from "../files/kube-schema.ts";
 

@@ -104,7 +104,7 @@ export type Event = Message<"events.v1.Event"> & {
   requestId: string;
 
   /**
-   * On whose behalf the call was made: `ak_…` of an API key; `operator` or `reader`, by the caller's token; empty: a service itself.
+   * On whose behalf the call was made: `ak_…` of an API key; `operator`, `reader` or `team:<name>`, by the caller's token; empty: a service itself.
    *
    * @generated from field: string actor = 12;
    */

@@ -1,6 +1,5 @@
 // Reads one of our intents with all its objects from Stripe, and searches objects by our reference.
 import type Stripe from "stripe";
-import { processorShareMs } from "#platform/values/call-context.ts";
 import {
   type EventPage,
   isKnown,
@@ -10,6 +9,7 @@ import {
   type StatementPeriod,
 } from "../connector.ts";
 import type { IntentSearch } from "../order.ts";
+import { processorShareMs } from "../processor-time.ts";
 import { hasTriesWithoutCharge } from "./attempts.ts";
 import { inDoubt, queryAnswer } from "./client.ts";
 import { readEventPage } from "./event.ts";

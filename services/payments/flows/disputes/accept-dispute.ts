@@ -5,7 +5,6 @@ import { create } from "@bufbuild/protobuf";
 import type { Tx } from "#platform/database/database.ts";
 import { type IdempotencyScope, withIdempotency } from "#platform/database/idempotency.ts";
 import { crashPoint } from "#platform/process/crash-point.ts";
-import { noteBegun } from "#platform/values/call-context.ts";
 import { clockNow } from "#platform/values/clock.ts";
 import { Failure } from "#platform/values/failure.ts";
 import { newId } from "#platform/values/id.ts";
@@ -17,6 +16,7 @@ import {
   type ProcessorAccount,
   type ProcessorAnswer,
 } from "../../connectors/connector.ts";
+import { noteBegun } from "../../connectors/processor-time.ts";
 import { findDisputeRecord } from "../../lists/disputes.ts";
 import { toDisputeRecord } from "../../messages.ts";
 import { isAnswerable } from "../../rules/evidence.ts";
