@@ -31,7 +31,7 @@ const base = `
   checkout  > merchant:8080 payments:8080 ${names}
   payments  > merchant:8080 internet:443 ${names}
   merchant  > ${names}
-  webhook   > checkout:8080 payments:8080 internet:* ${names}
+  webhook   > checkout:8080 payments:8080 merchant:8080 internet:* ${names}
   migrate   > ${names}
   stranger  > ${names}
 `;
@@ -87,7 +87,7 @@ const linkerd = `${rowsOf(processes, controlPlane)}
   console   > checkout:4143 payments:4143 merchant:4143 webhook:4143
   checkout  > merchant:4143 payments:4143
   payments  > merchant:4143
-  webhook   > checkout:4143 payments:4143
+  webhook   > checkout:4143 payments:4143 merchant:4143
 `;
 // The pod for operators' commands calls the services and accepts no calls.
 const operator = `
@@ -169,6 +169,17 @@ testRendered(
     const objects = await renderWith("overlays/production", ["mail", "company-sign-in"]);
     const outside = "merchant > internet:465 internet:587 internet:443\nconsole > internet:443";
     assert.deepEqual(allowedConnections(objects), connectionsOf([...pictures.production, outside]));
+  },
+);
+
+testRendered(
+  test,
+  "with internal callers: labelled namespaces reach the services' RPC ports and nothing else",
+  async () => {
+    const objects = await renderWith("overlays/production", ["internal-callers"]);
+    const ports = services.split(" ").flatMap((name) => [`${name}:8080`, `${name}:4143`]);
+    const callers = `tollbooth/internal-caller > ${ports.join(" ")}`;
+    assert.deepEqual(allowedConnections(objects), connectionsOf([...pictures.production, callers]));
   },
 );
 
