@@ -28,7 +28,7 @@ interface IncomingCall {
   readonly header: (name: string) => string | null | undefined;
 }
 
-type Caller = { readonly names: readonly CallerName[]; readonly team?: Team | undefined };
+type Caller = { readonly names: readonly CallerName[]; readonly team?: Team; readonly isTeamCut?: () => boolean };
 
 const healthPath = "/grpc.health.v1.Health/";
 // Used in place of a method name, which an unauthenticated caller may have invented.
@@ -115,7 +115,8 @@ export class CallGate {
   #callerOf(header: IncomingCall["header"]): Caller {
     const token = bearerToken(header);
     const team = this.#teams.of(token);
-    return { names: team || token === "" ? [] : this.#trusted.of(token), team };
+    if (team) return { names: [], team, isTeamCut: () => this.#teams.of(token) === undefined };
+    return { names: token === "" ? [] : this.#trusted.of(token) };
   }
 
   #stranger(header: IncomingCall["header"]): Failure {
@@ -191,13 +192,17 @@ function callAttributes(call: IncomingCall): Attributes {
   return { "rpc.system.name": "connectrpc", "rpc.method": `${call.method.parent.typeName}/${call.method.name}` };
 }
 
-function contextOf(call: IncomingCall, { names, team }: Caller, traceparent: string | undefined): CallContext {
+function contextOf(
+  call: IncomingCall,
+  { names, team, isTeamCut }: Caller,
+  traceparent: string | undefined,
+): CallContext {
   const requestId = call.header("request-id") ?? "";
   const timeoutMs = Number(call.header("connect-timeout-ms") ?? grpcTimeoutMs(call.header("grpc-timeout")));
   return {
     requestId: requestIdForm.test(requestId) ? requestId : newId("request"),
     ...actorOf(names, call.header("actor") ?? ""),
-    ...(team && { team, actor: `team:${team.name}` }),
+    ...(team && isTeamCut && { team, isTeamCut, actor: `team:${team.name}` }),
     byOperator: names.length > 0 && names.every((name) => name === "operator"),
     traceparent: traceparent ?? nextTraceparent(call.header("traceparent")),
     deadlineMs: performance.now() + (timeoutMs > 0 ? timeoutMs : timeoutDefaultMs),

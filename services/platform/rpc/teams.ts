@@ -1,5 +1,4 @@
-// Internal teams as callers (access.v1.TeamService). Each service reads their list every second, so a removed team is
-// cut within two. A team has rights, often a subset of merchants, a rate, and masked e-mail addresses.
+// Internal teams as callers (access.v1.TeamService). Each service reads their list every second: removal takes two.
 import { createHash } from "node:crypto";
 import { clone, type DescMessage, type DescMethod, getOption, type MessageShape } from "@bufbuild/protobuf";
 import type { JobContext } from "#platform/process/job.ts";
@@ -13,8 +12,7 @@ export type TeamSource = () => Promise<readonly TeamToken[]>;
 
 const tokenForm = /^tb_team_[\w-]{43}$/;
 const readEveryMs = 1_000;
-// While the source does not answer, its last list counts this long.
-const keepMs = 30_000;
+const keepWithoutAnswerMs = 30_000;
 
 export class Teams {
   readonly #source: TeamSource | undefined;
@@ -56,7 +54,7 @@ export class Teams {
   }
 
   get #isFresh(): boolean {
-    return performance.now() - this.#readAt < keepMs;
+    return performance.now() - this.#readAt < keepWithoutAnswerMs;
   }
 
   /** @throws Failure CALLER_REFUSED without the method's right, TOO_MANY_CALLS above the rate */
@@ -81,17 +79,18 @@ export function rightName(of: Right): string {
 /** @throws Failure CALLER_REFUSED for another merchant, no merchant where the team has a subset, or an e-mail filter */
 export function assertMayAsk(team: Team, message: object): void {
   const { merchantId, merchantIds, customerEmail } = membersOf(message);
-  if (customerEmail && !seesEmails(team)) throw refused(team, "a filter by e-mail needs the right payments.emails");
+  if (customerEmail && !team.rights.includes(Right.PAYMENTS_EMAILS))
+    throw refused(team, "a filter by e-mail needs the right payments.emails");
   if (team.merchantIds.length === 0) return;
   const asked: readonly unknown[] = [merchantId, merchantIds].flat().filter((id) => id !== undefined && id !== "");
   if (asked.length === 0) throw refused(team, "the request must name one of its merchants");
-  const isOwn = (id: unknown) => team.merchantIds.some((own) => own === id);
-  if (!asked.every(isOwn)) throw refused(team, "the merchant is not one of its merchants");
+  if (!asked.every((id) => team.merchantIds.some((own) => own === id)))
+    throw refused(team, "the merchant is not one of its merchants");
 }
 
 /** The answer for the team: without the right, the part before the @ of every e-mail address is masked. */
 export function answerFor<M extends DescMessage>(team: Team, schema: M, message: MessageShape<M>): MessageShape<M> {
-  if (seesEmails(team)) return message;
+  if (team.rights.includes(Right.PAYMENTS_EMAILS)) return message;
   const copy = clone(schema, message);
   maskEmails(copy);
   return copy;
@@ -104,10 +103,6 @@ function maskEmails(holder: object): void {
     if (typeof value === "string") Reflect.set(holder, name, value.replace(emailForm, "***@"));
     else if (typeof value === "object" && value !== null && !(value instanceof Uint8Array)) maskEmails(value);
   }
-}
-
-function seesEmails(team: Team): boolean {
-  return team.rights.includes(Right.PAYMENTS_EMAILS);
 }
 
 function refused(team: Team, why: string): Failure {

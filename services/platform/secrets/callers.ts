@@ -102,6 +102,7 @@ const readerRights: readonly Right[] = [
   Right.CHECKOUT_READ,
   Right.PAYMENTS_READ,
   Right.PAYMENTS_EMAILS,
+  Right.EVENTS_READ,
 ];
 
 /** The callers that the method's proto allows. */

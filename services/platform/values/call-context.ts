@@ -25,8 +25,9 @@ export interface CallContext {
    * operator rights.
    */
   readonly byOperator?: boolean;
-  /** The internal team that calls. */
+  /** The internal team that calls, and whether its token was removed meanwhile. */
   readonly team?: Team | undefined;
+  readonly isTeamCut?: () => boolean;
   readonly traceparent: string;
   /** Tracer of the service that handles the call; undefined when it records no spans. */
   readonly tracer?: Tracer | undefined;

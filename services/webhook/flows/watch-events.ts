@@ -25,22 +25,12 @@ export interface FeedQuery extends FeedFilter {
   readonly afterPosition: bigint;
 }
 
-/** Whether a caller may see a merchant's events; asked for each event. Readers and operators may see all merchants. */
-export function maySee(_caller: string, _merchantId: string): boolean {
-  return true;
-}
-
-/** One page. @param caller of the token @throws Failure INVALID_BODY */
-export async function readEvents(sql: Sql, caller: string, query: FeedQuery, limit: number): Promise<FeedPage> {
+/** One page. @throws Failure INVALID_BODY */
+export async function readEvents(sql: Sql, query: FeedQuery, limit: number): Promise<FeedPage> {
   assertValid(query);
   const newest = await newestPosition(sql);
   if (query.afterPosition > newest) throw invalidField("after_position", `is after the newest event, ${newest}`);
-  return await readPage(sql, caller, { ...query, limit }, newest);
-}
-
-async function readPage(sql: Sql, caller: string, query: FeedQuery & { readonly limit: number }, newest: bigint) {
-  const page = await listFeed(sql, query.afterPosition, newest, query);
-  return { ...page, rows: page.rows.filter((row) => maySee(caller, row.merchant_id)) };
+  return await listFeed(sql, query.afterPosition, newest, { ...query, limit });
 }
 
 export interface WatchOptions {
@@ -62,18 +52,23 @@ export const watchDefaults: WatchOptions = {
 // An answer of this many events has about 50 kB.
 const pageMax = 200;
 
-/** Follows the events until the signal. @throws ConnectError with the Failure as its detail */
+/**
+ * Follows the events until the signal.
+ * @param assertAllowed asked before each page
+ * @throws ConnectError with the Failure as its detail
+ */
 export async function* watchEvents(
   { db, tail }: { readonly db: Sql; readonly tail: EventTail },
-  caller: string,
   query: FeedQuery,
   signal: AbortSignal,
+  assertAllowed: () => void,
   { nowMs, heartbeatMs, lifeMs, stallMs }: WatchOptions = watchDefaults,
 ): AsyncGenerator<FeedPage> {
   const beganAt = nowMs();
   const leave = tail.enter();
   try {
-    let page = await readEvents(db, caller, query, pageMax);
+    assertAllowed();
+    let page = await readEvents(db, query, pageMax);
     let [sentAt, newest] = [beganAt, page.newest];
     while (!signal.aborted && nowMs() - beganAt < lifeMs) {
       if (page.rows.length > 0 || nowMs() - sentAt >= heartbeatMs) {
@@ -82,7 +77,8 @@ export async function* watchEvents(
         if (nowMs() - sentAt > stallMs) throw tooSlow(page.nextPosition);
       }
       if (!page.hasMore) newest = await tail.newest();
-      page = await readPage(db, caller, { ...query, afterPosition: page.nextPosition, limit: pageMax }, newest);
+      assertAllowed();
+      page = await listFeed(db, page.nextPosition, newest, { ...query, limit: pageMax });
     }
   } catch (error) {
     throw error instanceof ConnectError ? error : toConnectError(asFailure(error));

@@ -16,6 +16,8 @@ import { Failure } from "#platform/values/failure.ts";
 import { Right, right } from "#proto/access/v1/access_pb.ts";
 import { TeamService } from "#proto/access/v1/teams_pb.ts";
 import { CheckoutService } from "#proto/checkout/v1/checkout_pb.ts";
+import { EventService, type WatchResponse } from "#proto/events/v1/event_service_pb.ts";
+import type { Event } from "#proto/events/v1/events_pb.ts";
 import { AuditService } from "#proto/merchant/v1/audit_pb.ts";
 import { Environment } from "#proto/merchant/v1/merchant_pb.ts";
 import type { StackInfo } from "../../../deploy/local/stack-file.ts";
@@ -29,7 +31,12 @@ const root = join(import.meta.dirname, "../../..");
 const services = ["merchant", "checkout", "payments", "webhook"] as const;
 const rights = Object.values(Right).filter((each) => each !== Right.UNSPECIFIED);
 /** Methods that name no merchant; closed to teams with a subset. */
-const withoutMerchant = ["checkout.v1.RiskService/ExplainDecision", "payments.v1.JournalService/GetAdjustment"];
+const withoutMerchant = [
+  "checkout.v1.CheckoutService/BatchGetSessions",
+  "checkout.v1.RiskService/ExplainDecision",
+  "payments.v1.JournalService/GetAdjustment",
+  "payments.v1.PaymentsService/BatchGetPayments",
+];
 
 let running: StackInfo;
 let operator: ReturnType<typeof connectPeer>;
@@ -42,6 +49,7 @@ test.before(async () => {
     const exported: Record<string, unknown> = await import(join(root, file));
     methods.push(...Object.values(exported).flatMap((each) => (isService(each) ? each.methods : [])));
   }
+  methods.push(EventService.method.list);
   assert(methods.length > 100);
 });
 test.after(() => operator?.close());
@@ -91,14 +99,14 @@ async function send(service: (typeof services)[number], path: string, token: str
 }
 
 const ask = (method: DescMethod, token: string, body: object = {}) => {
-  const service = services.find((each) => pathOf(method).startsWith(`${each}.`)) ?? assert.fail(pathOf(method));
+  const service = services.find((each) => pathOf(method).startsWith(`${each}.`)) ?? "webhook";
   return send(service, pathOf(method), token, body);
 };
 
 test("each right opens the reads that name it, of all services, and no other method; the refusal names what is missing", async () => {
   const readable = methods.filter((method) => needs(method) !== Right.UNSPECIFIED);
-  assert.equal(readable.length, 33);
-  // An implementation of a stream would have to check the merchants and mask e-mail addresses by itself.
+  assert.equal(readable.length, 36);
+  // A stream checks the merchants and masks e-mail addresses by itself; Watch has a test of its own.
   assert.ok(readable.every(({ methodKind, idempotency }) => methodKind === "unary" && idempotency === 1));
   for (const may of rights) {
     const { name, token } = await newTeam([may]);
@@ -215,6 +223,32 @@ test("refuses a second team of a name, an unknown merchant and an end in the pas
   ]) {
     await assert.rejects(create(team), isFailure("INVALID_BODY"), JSON.stringify(Object.keys(team)));
   }
+});
+
+test("a team watches events of its own merchants only, and a removed team's stream ends within two seconds", async () => {
+  const [own, other] = [await freshMerchant(running), await freshMerchant(running)];
+  const { name, token } = await newTeam([Right.EVENTS_READ], { merchantIds: [own.id] });
+  const client = createClient(EventService, createGrpcTransport({ baseUrl: running.rpc.webhook }));
+  const watch = (merchantIds: string[]) =>
+    client.watch({ merchantIds }, { headers: { authorization: `Bearer ${token}` } })[Symbol.asyncIterator]();
+  for (const asked of [[], [other.id], [own.id, other.id]])
+    await assert.rejects(watch(asked).next(), /CALLER_REFUSED: team:.* merchants/);
+  const events = watch([own.id]);
+  for (const merchant of [other, own]) {
+    const order = { amount: 700, currency: "USD", reference: "jo@example.com" };
+    const session = (await merchant.api.post("/v1/checkout-sessions", order)).expect(201);
+    (await merchant.api.post(`/v1/checkout-sessions/${session.text("id")}/expire`)).expect(200);
+  }
+  const { value }: IteratorResult<WatchResponse> = await events.next();
+  assert.deepEqual(
+    value?.events.map(({ type, merchantId, reference }: Event) => [type, merchantId, reference]),
+    [["checkout_session.expired", own.id, "***@example.com"]],
+  );
+  const next = events.next();
+  await teams().removeTeam({ name });
+  const from = performance.now();
+  await assert.rejects(next, /CALLER_UNKNOWN/);
+  assert.ok(performance.now() - from < 2_000);
 });
 
 test("the command creates, lists, shows, rotates and removes a team", async () => {

@@ -61,7 +61,7 @@ test("a reader misses no event and sees none twice, though writers commit late, 
   let isWriting = true;
   const seen: string[] = [];
   const read = async (position: bigint) => {
-    const { rows, nextPosition } = await readEvents(t.db, "reader", { ...everything, afterPosition: position }, 7);
+    const { rows, nextPosition } = await readEvents(t.db, { ...everything, afterPosition: position }, 7);
     seen.push(...rows.map(({ id }) => id));
     return nextPosition;
   };
@@ -220,9 +220,9 @@ test("a quiet stream sends its position every 15 seconds, and ends after ten min
   const query = { ...everything, afterPosition: await newestPosition(t.db), merchantIds: [newId("merchant")] };
   const beats = watchEvents(
     { db: t.db, tail: new EventTail(t.db) },
-    "reader",
     query,
     AbortSignal.timeout(60_000),
+    () => {},
     options,
   );
   let count = 0;
@@ -241,9 +241,9 @@ test("a reader that takes an answer too late gets an error with the position to 
   const options = { ...watchDefaults, nowMs: () => now };
   const stream = watchEvents(
     { db: t.db, tail: new EventTail(t.db) },
-    "reader",
     query,
     AbortSignal.timeout(60_000),
+    () => {},
     options,
   );
   const { value: page } = await stream.next();

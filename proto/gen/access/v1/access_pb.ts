@@ -59,7 +59,7 @@ export const Caller = {
   OPERATOR: 4,
 
   /**
-   * Programs that share the token `reader`: a team with the rights merchants.read, checkout.read, payments.read and payments.emails.
+   * Programs that share the token `reader`: a team that may read merchants, checkouts, payments, e-mails and events.
    *
    * @generated from enum value: CALLER_READER = 5;
    */
