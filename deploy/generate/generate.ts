@@ -22,8 +22,14 @@ await chooseCommand(
       usage,
     },
     tables: {
-      about: "docs/states.md with its pictures, the table of docs/faults.md, tables and samples in the guides",
-      scripts: ["test/states/states.test.ts", "test/chaos/fault-table.test.ts", "deploy/generate/guide-blocks.ts"],
+      about:
+        "docs/states.md with its pictures, docs/internal-api/asyncapi.json, tables and samples in the guides and docs/faults.md",
+      scripts: [
+        "test/states/states.test.ts",
+        "test/chaos/fault-table.test.ts",
+        "deploy/generate/guide-blocks.ts",
+        "deploy/generate/async-document.ts",
+      ],
       env: { UPDATE: "1" },
       usage,
     },
