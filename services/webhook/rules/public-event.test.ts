@@ -2,7 +2,8 @@
 import assert from "node:assert/strict";
 import { suite } from "../../../test/harness/suite.ts";
 import { eventTypes } from "./event-types.ts";
-import { type AnnouncedFact, translateFact } from "./public-event.ts";
+import { type AnnouncedFact, testEventBody, translateFact } from "./public-event.ts";
+import { signatureHeader, signingKeys } from "./signature.ts";
 
 const test = suite("public event");
 const characters = "01jd3v9q6k8m2n4p6r8t0v2x4z";
@@ -39,6 +40,23 @@ test("docs/contract.md §9: a payment's, refund's, dispute's or session's event 
     bodyOf({ type: "session.completed", objectId: session, status: "completed", attributes: paid }),
     `${payment} {"type":"checkout_session.completed","session_id":"${session}","payment_id":"${payment}","status":"completed"}`,
   );
+});
+
+test("body and Service-Signature have the bytes of release 0.1.0, recorded there, for every type that it sent", () => {
+  const keys = ["whsec_new", "whsec_old"].map((secret) => signingKeys(Buffer.from(secret)));
+  const recorded = [
+    ["payment.disputed", "ed7e974e3fdbf3782755ee9eccf9149f3bf6be9d9c87272c13057d72eb54cb51"],
+    ["payment.failed", "42534b261d8fc58dced3756c36e83847070f74adcc5a605e31ecd2aa72e8235b"],
+    ["payment.refunded", "5d75dd7181dcfefc0c88800c733a8ebfb560e6461ba8c03cebe2f9c9aa996484"],
+    ["payment.succeeded", "4ef38ffe2a3fc63956a45fc1d10b8f30fe8b33ead46ccd9087a6bb83f5d97c54"],
+  ] as const;
+  for (const [type, signature] of recorded) {
+    const fact = translateFact({ type, objectId: payment, status: "succeeded", attributes: {} });
+    const body = fact.kind === "event" ? fact.body : Buffer.alloc(0);
+    assert.equal(body.toString(), `{"type":"${type}","payment_id":"${payment}","status":"succeeded"}`);
+    assert.ok(signatureHeader(keys, 1_700_000_000, body).startsWith(`t=1700000000,v1=${signature},v1=`), type);
+  }
+  assert.equal(testEventBody(new Date(0)).toString(), '{"type":"test.ping","created_at":"1970-01-01T00:00:00.000Z"}');
 });
 
 test("a session without an attempt has no payment id, since no payment exists yet", () => {
