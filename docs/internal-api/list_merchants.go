@@ -14,11 +14,11 @@ import (
 )
 
 func main() {
-	token, err := os.ReadFile(os.Getenv("RPC_TOKEN_FILE"))
+	token, err := os.ReadFile(os.Getenv("TOLLBOOTH_TOKEN_FILE"))
 	if err != nil {
 		log.Fatal(err)
 	}
-	url := os.Getenv("MERCHANT_URL") + "/merchant.v1.MerchantService/ListMerchants"
+	url := os.Getenv("TOLLBOOTH_MERCHANT_URL") + "/merchant.v1.MerchantService/ListMerchants"
 	request, err := http.NewRequest("POST", url, bytes.NewBufferString(`{"pageSize": 5}`))
 	if err != nil {
 		log.Fatal(err)

@@ -3,9 +3,9 @@ import json
 import os
 import urllib.request
 
-token = open(os.environ["RPC_TOKEN_FILE"]).readline().strip()
+token = open(os.environ["TOLLBOOTH_TOKEN_FILE"]).readline().strip()
 request = urllib.request.Request(
-    os.environ["MERCHANT_URL"] + "/merchant.v1.MerchantService/ListMerchants",
+    os.environ["TOLLBOOTH_MERCHANT_URL"] + "/merchant.v1.MerchantService/ListMerchants",
     data=json.dumps({"pageSize": 5}).encode(),
     headers={
         "Authorization": "Bearer " + token,

@@ -5,7 +5,7 @@ import { createGrpcTransport } from "@connectrpc/connect-node";
 import { tokenFile } from "#platform/secrets/callers.ts";
 import { EventService } from "#proto/events/v1/event_service_pb.ts";
 
-const { EVENTS_URL: baseUrl = "", RPC_TOKEN_FILE: path = "", AFTER_POSITION = "0" } = process.env;
+const { TOLLBOOTH_EVENTS_URL: baseUrl = "", TOLLBOOTH_TOKEN_FILE: path = "", AFTER_POSITION = "0" } = process.env;
 const client = createClient(EventService, createGrpcTransport({ baseUrl }));
 const headers = { authorization: `Bearer ${tokenFile.parse(path).value}` };
 let afterPosition = BigInt(AFTER_POSITION);

@@ -24,7 +24,7 @@ func watch(token string, position string) (string, error) {
 	message := []byte(`{"afterPosition":"` + position + `"}`)
 	head := make([]byte, 5)
 	binary.BigEndian.PutUint32(head[1:], uint32(len(message)))
-	url := os.Getenv("EVENTS_URL") + "/events.v1.EventService/Watch"
+	url := os.Getenv("TOLLBOOTH_EVENTS_URL") + "/events.v1.EventService/Watch"
 	request, err := http.NewRequest("POST", url, bytes.NewReader(append(head, message...)))
 	if err != nil {
 		return position, err
@@ -62,7 +62,7 @@ func watch(token string, position string) (string, error) {
 }
 
 func main() {
-	text, err := os.ReadFile(os.Getenv("RPC_TOKEN_FILE"))
+	text, err := os.ReadFile(os.Getenv("TOLLBOOTH_TOKEN_FILE"))
 	if err != nil {
 		log.Fatal(err)
 	}

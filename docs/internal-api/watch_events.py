@@ -5,14 +5,14 @@ import os
 import struct
 import urllib.request
 
-token = open(os.environ["RPC_TOKEN_FILE"]).readline().strip()
+token = open(os.environ["TOLLBOOTH_TOKEN_FILE"]).readline().strip()
 position = int(os.environ.get("AFTER_POSITION", "0"))
 
 
 def watch(after_position: int):
     message = json.dumps({"afterPosition": after_position}).encode()
     request = urllib.request.Request(
-        os.environ["EVENTS_URL"] + "/events.v1.EventService/Watch",
+        os.environ["TOLLBOOTH_EVENTS_URL"] + "/events.v1.EventService/Watch",
         data=struct.pack(">BI", 0, len(message)) + message,
         headers={"Authorization": "Bearer " + token, "Content-Type": "application/connect+json"},
     )

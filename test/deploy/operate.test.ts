@@ -289,8 +289,8 @@ test("an operator replays a service's events: the count is printed, no webhook i
 test("the samples of a first call work with a reader's token, and so does a plain gRPC client", async () => {
   const env = {
     ...process.env,
-    MERCHANT_URL: running.stack.rpc.merchant,
-    RPC_TOKEN_FILE: running.stack.rpc_files.tokens.reader,
+    TOLLBOOTH_MERCHANT_URL: running.stack.rpc.merchant,
+    TOLLBOOTH_TOKEN_FILE: running.stack.rpc_files.tokens.reader,
   };
   const wanted = running.stack.merchant_id;
   const runExample = (command: string, ...args: string[]) =>
@@ -314,8 +314,8 @@ test("the samples of a first call work with a reader's token, and so does a plai
   // A gRPC message: not compressed, 4 bytes of length, then ListMerchantsRequest{page_size: 5}.
   const frame = join(stateDir, "frame.bin");
   await writeFile(frame, Buffer.from([0, 0, 0, 0, 2, 0x10, 5]));
-  const token = (await readFile(env.RPC_TOKEN_FILE, "utf8")).trim();
-  const url = `${env.MERCHANT_URL}/merchant.v1.MerchantService/ListMerchants`;
+  const token = (await readFile(env.TOLLBOOTH_TOKEN_FILE, "utf8")).trim();
+  const url = `${env.TOLLBOOTH_MERCHANT_URL}/merchant.v1.MerchantService/ListMerchants`;
   const headers = [
     "content-type: application/grpc",
     "te: trailers",

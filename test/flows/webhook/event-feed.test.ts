@@ -188,9 +188,10 @@ test("watching readers get events as they become visible, over gRPC and Connect,
 });
 
 test("the samples of docs/internal-api print an event that is announced while they watch", async () => {
-  const RPC_TOKEN_FILE = join(await tempDir("feed"), "reader.token");
-  await writeFile(RPC_TOKEN_FILE, `${t.token}\n`);
-  const env = { ...process.env, RPC_TOKEN_FILE, EVENTS_URL: t.url, AFTER_POSITION: String(await newestPosition(t.db)) };
+  const TOLLBOOTH_TOKEN_FILE = join(await tempDir("feed"), "reader.token");
+  await writeFile(TOLLBOOTH_TOKEN_FILE, `${t.token}\n`);
+  const where = { TOLLBOOTH_TOKEN_FILE, TOLLBOOTH_EVENTS_URL: t.url };
+  const env = { ...process.env, ...where, AFTER_POSITION: String(await newestPosition(t.db)) };
   for (const [command, ...args] of [
     [process.execPath, "watch-events.ts"],
     ["python3", "watch_events.py"],
