@@ -65,7 +65,7 @@ test("allows a retry of the same request after 409, 429, 502 and 503 only", () =
 });
 
 // Faults between our own processes, which a public caller cannot correct.
-const betweenServices = new Set<string>(["CALLER_UNKNOWN", "CALLER_REFUSED", "UNAUTHORIZED"]);
+const betweenServices = new Set<string>(["CALLER_UNKNOWN", "CALLER_REFUSED", "TOO_MANY_CALLS", "UNAUTHORIZED"]);
 
 test("maps every internal reason to a code, with Retry-After only where a retry is allowed", () => {
   for (const name of Object.keys(Reason)) {
