@@ -34,6 +34,7 @@ const judgedBeyond: ReadonlySet<string> = new Set([
     "applicant_email",
     "payment_method",
     "since",
+    "until",
     "from",
     "to",
     "captured_from",
