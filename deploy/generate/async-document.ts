@@ -12,23 +12,24 @@ const id = (prefix: string) => ({ type: "string", pattern: `^${prefix}_[0-9a-z]{
 // int64 in the JSON form of protobuf.
 const integerText = { type: "string", pattern: "^-?[0-9]+$" };
 
-/** Ids of the objects around the event: those that always are there, and those that may be. */
-const idsOf: Readonly<Record<EventType["category"], readonly [always: readonly string[], often: readonly string[]]>> = {
-  authorization: [["payment_id"], []],
-  payment: [["payment_id"], []],
-  refund: [["refund_id", "payment_id"], []],
-  dispute: [["dispute_id", "payment_id"], []],
-  checkout: [["session_id"], ["payment_id"]],
-  test: [[], []],
-};
-const prefixes: Readonly<Record<string, string>> = {
-  ...{ payment_id: "pay", refund_id: "re", dispute_id: "dp", session_id: "cs" },
+const prefixes = { payment_id: "pay", refund_id: "re", dispute_id: "dp", session_id: "cs" } as const;
+type IdName = keyof typeof prefixes;
+const named = (names: readonly IdName[]) => Object.fromEntries(names.map((name) => [name, id(prefixes[name])]));
+
+/** Ids of the objects around the event, its own first; a session's payment may be absent. */
+const idsOf: Readonly<Record<EventType["category"], readonly [IdName, ...IdName[]] | readonly []>> = {
+  authorization: ["payment_id"],
+  payment: ["payment_id"],
+  refund: ["refund_id", "payment_id"],
+  dispute: ["dispute_id", "payment_id"],
+  checkout: ["session_id", "payment_id"],
+  test: [],
 };
 
 /** The JSON form of events.v1.Event in answers of EventService; fields without a value are absent. */
 function schemaOf({ code, label, category }: EventType) {
-  const [always, often] = idsOf[category];
-  const ids = [...always, ...often].map((name) => [name, id(prefixes[name] ?? "")] as const);
+  const ids = idsOf[category];
+  const [own] = ids;
   return {
     title: label,
     type: "object",
@@ -38,13 +39,13 @@ function schemaOf({ code, label, category }: EventType) {
       type: { const: code },
       merchantId: id("mer"),
       environment: { enum: ["ENVIRONMENT_SANDBOX", "ENVIRONMENT_LIVE"] },
-      objectId: id(prefixes[always[0] ?? ""] ?? ""),
+      ...(own && { objectId: id(prefixes[own]) }),
       status: text,
       occurredAt: { type: "string", format: "date-time" },
       attributes: {
         type: "object",
-        required: always,
-        properties: { ...Object.fromEntries(ids), version: integerText },
+        required: category === "checkout" ? [own] : ids,
+        properties: { ...named(ids), version: integerText },
       },
       money: {
         type: "object",

@@ -1,10 +1,10 @@
 // Packs the browser SDK for npm: the 1 kB loader, which fetches the rest from the Tollbooth gateway, the element, and
 // all types.
 import { execFileSync } from "node:child_process";
-import { copyFile, mkdir, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
-import { join, resolve } from "node:path";
+import { copyFile, mkdir, readFile, writeFile } from "node:fs/promises";
+import { join } from "node:path";
 import { releaseVersion } from "#platform/values/release.ts";
+import { importsOfJs, packForNpm } from "./npm-package.ts";
 import { repositoryOf } from "./repository.ts";
 
 const root = join(import.meta.dirname, "../..");
@@ -14,19 +14,17 @@ const publicTypes = ["package/loader", "package/checkout-element", "contract", "
 
 /** @returns the tarball's path */
 export async function packSdk(folder: string): Promise<string> {
-  const stage = await mkdtemp(join(tmpdir(), "tollbooth-sdk-"));
-  try {
-    const version = releaseVersion();
+  const version = releaseVersion();
+  return await packForNpm(folder, manifest(version), async (stage) => {
     const all = join(stage, "all");
     const types = join(stage, "types");
     await mkdir(join(types, "package"), { recursive: true });
     const tsc = join(root, "node_modules/.bin/tsc");
     const emit = ["--noEmit", "false", "--declaration", "--emitDeclarationOnly", "--outDir", all];
     execFileSync(tsc, ["-p", join(sdk, ".."), ...emit]);
-    // Published declarations refer to `.js` files.
     for (const name of publicTypes) {
       const text = await readFile(join(all, "sdk", `${name}.d.ts`), "utf8");
-      await writeFile(join(types, `${name}.d.ts`), text.replace(/(from "\.[^"]*)\.ts"/g, '$1.js"'));
+      await writeFile(join(types, `${name}.d.ts`), importsOfJs(text));
     }
     const dist = join(root, "gateway/web/dist/js", version);
     for (const name of ["loader.mjs", "element.mjs"]) {
@@ -34,14 +32,7 @@ export async function packSdk(folder: string): Promise<string> {
       await writeFile(join(stage, name), text.replace(/\/\/# sourceMappingURL=.*\n/, ""));
     }
     await copyFile(join(sdk, "README.md"), join(stage, "README.md"));
-    await copyFile(join(root, "LICENSE"), join(stage, "LICENSE"));
-    await writeFile(join(stage, "package.json"), JSON.stringify(manifest(version), null, 2));
-    await mkdir(folder, { recursive: true });
-    const printed = execFileSync("npm", ["pack", "--silent", "--pack-destination", resolve(folder)], { cwd: stage });
-    return join(folder, printed.toString().trim());
-  } finally {
-    await rm(stage, { recursive: true, force: true });
-  }
+  });
 }
 
 function manifest(version: string) {

@@ -1,36 +1,24 @@
 // Packs what internal teams build on: the protos, for `buf generate` and protoc, and typed clients for Node. Health and
 // reflection are left out: generated for Python, their package `grpc` would hide grpcio's.
 import { execFileSync } from "node:child_process";
-import { globSync } from "node:fs";
-import { cp, mkdir, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
-import { join, resolve } from "node:path";
+import { cp, writeFile } from "node:fs/promises";
+import { join } from "node:path";
 import { releaseVersion } from "#platform/values/release.ts";
 import rootManifest from "../../package.json" with { type: "json" };
+import { packForNpm, useJsImports } from "./npm-package.ts";
 import { repositoryOf } from "./repository.ts";
 
 const root = join(import.meta.dirname, "../..");
 
 /** @returns the tarball's path */
 export async function packRpcClient(folder: string): Promise<string> {
-  const stage = await mkdtemp(join(tmpdir(), "tollbooth-rpc-"));
-  try {
+  return await packForNpm(folder, manifest(releaseVersion()), async (stage) => {
     await cp(join(root, "proto"), join(stage, "proto"), { recursive: true, filter: isProto });
     await writeFile(join(stage, "tsconfig.json"), JSON.stringify(compilation(stage)));
     execFileSync(join(root, "node_modules/.bin/tsc"), ["-p", stage], { cwd: root, stdio: "pipe" });
-    for (const path of globSync("clients/**/*.{js,d.ts}", { cwd: stage })) {
-      const text = await readFile(join(stage, path), "utf8");
-      await writeFile(join(stage, path), text.replace(/(from "\.[^"]*)\.ts"/g, '$1.js"'));
-    }
-    await cp(join(root, "LICENSE"), join(stage, "LICENSE"));
+    await useJsImports(stage, "clients/**/*.{js,d.ts}");
     await writeFile(join(stage, "README.md"), readme);
-    await writeFile(join(stage, "package.json"), JSON.stringify(manifest(releaseVersion()), null, 2));
-    await mkdir(folder, { recursive: true });
-    const printed = execFileSync("npm", ["pack", "--silent", "--pack-destination", resolve(folder)], { cwd: stage });
-    return join(folder, printed.toString().trim());
-  } finally {
-    await rm(stage, { recursive: true, force: true });
-  }
+  });
 }
 
 function isProto(path: string): boolean {

@@ -88,10 +88,9 @@ export async function replayEvents(
     const endpoint = await findEndpoint(tx.em, owner, endpointId);
     if (!endpoint) throw new Failure("NOT_FOUND");
     const eventTypes = chosen.length > 0 ? chosen : endpoint.eventTypes;
-    const bounds = { fromId: eventIdFloor(range.since.getTime()), untilId: eventIdFloor(range.until.getTime()) };
     return await insertReplayRun(tx, {
       ...{ merchantId, environment, id: newId("operation"), endpointId, eventTypes },
-      ...bounds,
+      ...{ fromId: eventIdFloor(range.since.getTime()), untilId: eventIdFloor(range.until.getTime()) },
     });
   });
   if (!run) throw new Failure("INTERNAL_ERROR");

@@ -19,7 +19,6 @@ _IDLE_MAX = 16
 # Shorter than the service's keepalive (65 s), so few are found closed.
 _IDLE_SECONDS = 50.0
 _CHUNK = 65_536
-_PORTS = {True: 80, False: 443}
 
 
 class WireAnswer(NamedTuple):
@@ -35,6 +34,8 @@ class Transport:
     def __init__(self, origin: SplitResult, *, context: ssl.SSLContext | None, answer_bytes_max: int) -> None:
         self._host = origin.hostname or ""
         self._port = origin.port
+        default_port = 443 if origin.scheme == "https" else 80
+        self._address = f"{self._host}:{origin.port or default_port}"
         self._context = context if origin.scheme == "https" else None
         self._answer_bytes_max = answer_bytes_max
         self._process = os.getpid()
@@ -64,7 +65,7 @@ class Transport:
         except (OSError, HTTPException) as error:
             # The status line of a broken response is the server's, so it is not repeated.
             cause = error.strerror if isinstance(error, OSError) and error.strerror else type(error).__name__
-            problem = f"the connection to {self._host}:{self._port or _PORTS[self._context is None]} failed: {cause}"
+            problem = f"the connection to {self._address} failed: {cause}"
             raise ConnectionFailedError(problem, code="connection_failed") from error
 
     def _exchange(

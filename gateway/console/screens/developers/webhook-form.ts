@@ -158,13 +158,12 @@ export function signingSecretRoutes(context: ConsoleContext): void {
     const texts = textsOf(visit.language).webhooks;
     const { id, url } = await endpointOf(context, visit);
     const endpointPath = `${visit.base}/webhooks/${id}`;
+    const choices = overlaps.map((value) => ({ value, label: texts[value] }));
     return questionPage(visit, {
       title: texts.rollTitle,
       text: html`<p>${url}</p><p>${texts.rollText}</p>`,
       action: `${endpointPath}/roll`,
-      fields: [
-        selectField({ name: "overlap", label: texts.overlap, value: "lastingDay", choices: overlapChoices(texts) }),
-      ],
+      fields: [selectField({ name: "overlap", label: texts.overlap, value: "lastingDay", choices })],
       button: texts.roll,
       isHarmless: true,
       back: endpointPath,
@@ -181,10 +180,6 @@ export function signingSecretRoutes(context: ConsoleContext): void {
 /** How long replaced secrets sign on. */
 const overlapSeconds = { now: 0, lastingHour: 3_600, lastingDay: 86_400 } as const;
 const overlaps = ["now", "lastingHour", "lastingDay"] as const;
-
-function overlapChoices(texts: Readonly<Record<(typeof overlaps)[number], string>>) {
-  return overlaps.map((value) => ({ value, label: texts[value] }));
-}
 
 function overlapOf(chosen: string): number {
   return overlapSeconds[overlaps.find((each) => each === chosen) ?? "lastingDay"];

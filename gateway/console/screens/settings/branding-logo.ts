@@ -1,6 +1,6 @@
 // Uploads a logo, which the gateway serves. Without the gateway's address (API_ORIGIN) only a URL can be set.
 import { type Html, html } from "../../../html.ts";
-import { formFields, refusedFields } from "../../http/form.ts";
+import { formFields, unlessRefused } from "../../http/form.ts";
 import type { Upload } from "../../http/upload.ts";
 import { merchantUpload } from "../../routes.ts";
 import type { Answer, ConsoleContext, MerchantVisit } from "../../session/visit.ts";
@@ -19,13 +19,11 @@ export function brandingLogoRoutes(
     const { merchantId, environment, base, language } = visit;
     const content = file && (await readLogo(file));
     const origin = config.API_ORIGIN;
-    if (!content || origin === undefined) return await refuse(visit, textsOf(language).branding.logoWrong);
-    try {
-      await peers.merchants.uploadLogo({ merchantId, environment, content, origin });
-    } catch (error) {
-      refusedFields(error);
-      return await refuse(visit, textsOf(language).branding.logoWrong);
-    }
+    const stored =
+      content &&
+      origin !== undefined &&
+      (await unlessRefused(peers.merchants.uploadLogo({ merchantId, environment, content, origin }), "INVALID_BODY"));
+    if (!stored) return await refuse(visit, textsOf(language).branding.logoWrong);
     return { go: `${base}/branding`, done: "branding-saved" };
   });
 }
