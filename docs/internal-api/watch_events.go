@@ -6,19 +6,25 @@ import (
 	"bytes"
 	"encoding/binary"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"log"
 	"net/http"
 	"os"
 	"strings"
+	"time"
 )
 
 type answer struct {
 	NextPosition string
 	Events       []struct{ Position, Type, ObjectID, Status string }
-	Error        json.RawMessage
+	Error        *refusal
 }
+
+type refusal struct{ Code, Message string }
+
+func (r *refusal) Error() string { return r.Code + ": " + r.Message }
 
 func watch(token string, position string) (string, error) {
 	message := []byte(`{"afterPosition":"` + position + `"}`)
@@ -36,6 +42,13 @@ func watch(token string, position string) (string, error) {
 		return position, err
 	}
 	defer response.Body.Close()
+	if response.StatusCode != 200 {
+		var refused refusal
+		if err := json.NewDecoder(response.Body).Decode(&refused); err != nil {
+			return position, err
+		}
+		return position, &refused
+	}
 	for {
 		if _, err := io.ReadFull(response.Body, head); err != nil {
 			return position, err
@@ -50,7 +63,7 @@ func watch(token string, position string) (string, error) {
 		}
 		if head[0]&2 != 0 {
 			if got.Error != nil {
-				return position, fmt.Errorf("%s", got.Error)
+				return position, got.Error
 			}
 			return position, nil
 		}
@@ -68,9 +81,23 @@ func main() {
 	}
 	token := strings.TrimSpace(strings.SplitN(string(text), "\n", 2)[0])
 	position := "0"
-	// A stream ends after ten minutes and when its server stops: go on where it ended.
-	for err == nil {
-		position, err = watch(token, position)
+	if after := os.Getenv("AFTER_POSITION"); after != "" {
+		position = after
 	}
-	log.Fatal(err)
+	// A stream ends after ten minutes and when its server stops, and breaks with its server: go on where it ended. The
+	// program ends with an error that a repeat cannot mend.
+	for {
+		position, err = watch(token, position)
+		var refused *refusal
+		if errors.As(err, &refused) {
+			switch refused.Code {
+			case "unauthenticated", "permission_denied", "invalid_argument", "unimplemented":
+				log.Fatal(err)
+			}
+		}
+		if err != nil {
+			log.Print("again in a second: ", err)
+			time.Sleep(time.Second)
+		}
+	}
 }

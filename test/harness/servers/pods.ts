@@ -15,7 +15,7 @@ import type { RunningProcess } from "../../../deploy/local/process/running-proce
 import { sandboxMerchant } from "../../../deploy/local/seed.ts";
 import { environmentOf, type ProcessName, type StackEnvironment, scriptOf } from "../../../deploy/local/services.ts";
 import { writePrivate } from "../../../deploy/local/state/private-file.ts";
-import { rpcFiles } from "../../../deploy/local/state/rpc-files.ts";
+import { type RpcFiles, rpcFiles } from "../../../deploy/local/state/rpc-files.ts";
 import { stackSecrets } from "../../../deploy/local/state/secrets.ts";
 import { type TlsFiles, tlsFiles } from "../../../deploy/local/state/tls.ts";
 import { freshDatabase, serviceLogin, serviceRoles } from "../database.ts";
@@ -51,6 +51,10 @@ export interface Cluster {
   readonly databases: StackDatabases;
   /** Of the certificate that deliveries trust. */
   readonly tls: TlsFiles;
+  /** Addresses of the services' RPC ports. */
+  readonly rpc: Readonly<Record<Service, string>>;
+  readonly rpcFiles: RpcFiles;
+  readonly natsNamespace: string;
   /** Logs of all processes. */
   readonly dir: string;
   /** Runs the release's migrate command. */
@@ -61,6 +65,8 @@ export interface Cluster {
   end(service: Service, release: Release): Promise<void>;
   /** Replaces every replica of the service, one after the other. */
   roll(service: Service): Promise<void>;
+  /** SIGKILL to every replica of the service, then as many new ones. */
+  kill(service: Service): Promise<void>;
   /** How many connections the services of one release made to the replicas of another (or its own). */
   connections(from: Release, to: Release, service: Service): Promise<number>;
   stop(): Promise<void>;
@@ -73,10 +79,15 @@ const stopping = { LAME_DUCK_SECONDS: "3", DRAIN_SECONDS: "20" };
 /**
  * Starts the simulator and `replicas` of every service. Another release than this one migrates its databases by its own
  * command.
+ * @param ownNatsUrl a broker for this cluster alone; absent: the one of the run
  */
-export async function startCluster(replicas: number, first: Release = thisRelease): Promise<Cluster> {
+export async function startCluster(
+  replicas: number,
+  first: Release = thisRelease,
+  ownNatsUrl?: string,
+): Promise<Cluster> {
   const dir = await tempDir("pods");
-  const around = await surroundings(dir, first === thisRelease);
+  const around = await surroundings(dir, first === thisRelease, ownNatsUrl ?? (await sharedInfra()).natsUrl);
   const balanced = new Map(services.map((service) => [service, new Set<number>()]));
   const pods = new Map<Service, (Pod & { readonly release: Release })[]>(services.map((service) => [service, []]));
   const releaseAt = new Map<number, Release>();
@@ -119,6 +130,9 @@ export async function startCluster(replicas: number, first: Release = thisReleas
     apiKey,
     databases: around.databases,
     tls: around.tls,
+    rpc: Object.fromEntries([...outside].map(([service, { url }]) => [service, url])) as Record<Service, string>,
+    rpcFiles: around.rpcFiles,
+    natsNamespace: around.settings.natsNamespace,
     dir,
     migrate: (release) => runMigrate(release, around),
     add,
@@ -130,6 +144,12 @@ export async function startCluster(replicas: number, first: Release = thisReleas
         ending.push(endAll(service, (pod) => pod === old));
       }
       await Promise.all(ending);
+    },
+    async kill(service) {
+      const killed = pods.get(service) ?? [];
+      pods.set(service, []);
+      await Promise.all(killed.map((pod) => pod.kill()));
+      for (const { release } of killed) await add(service, release);
     },
     async connections(from, to, service) {
       const counts = (await networkOf(from)).get(service)?.connectionCounts ?? new Map<number, number>();
@@ -157,8 +177,7 @@ async function startNetwork(balanced: ReadonlyMap<Service, Set<number>>): Promis
 /**
  * Databases, streams and secrets of its own on the run's servers. @param migrated false: a migrate command comes later
  */
-async function surroundings(dir: string, migrated: boolean): Promise<StackEnvironment> {
-  const { natsUrl } = await sharedInfra();
+async function surroundings(dir: string, migrated: boolean, natsUrl: string): Promise<StackEnvironment> {
   const natsNamespace = `pods${randomBytes(4).toString("hex")}`;
   if (migrated) await ensureStreams({ broker: { url: natsUrl }, namespace: natsNamespace });
   const databaseOf = async (service: Exclude<Service, "gateway">) =>
