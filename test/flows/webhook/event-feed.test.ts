@@ -201,7 +201,10 @@ test("the samples of docs/internal-api print an event that is announced while th
       console.log(`  not run: ${args.at(-1)} (no ${command} here)`);
       continue;
     }
-    const sample = spawn(command, [...args.slice(0, -1), `docs/internal-api/${args.at(-1)}`], { env });
+    const sample = spawn(command, [...args.slice(0, -1), `docs/internal-api/${args.at(-1)}`], {
+      env,
+      detached: true,
+    });
     let output = "";
     for (const stream of [sample.stdout, sample.stderr]) stream.on("data", (text) => (output += text));
     const { paymentId } = await t.announce({ merchantId: newId("merchant") });
@@ -210,7 +213,8 @@ test("the samples of docs/internal-api print an event that is announced while th
       if (output.includes(`payment.succeeded ${paymentId} succeeded`)) return true;
       throw new Error(output);
     });
-    sample.kill();
+    // The group: `go run` starts a program of its own.
+    if (sample.pid !== undefined) process.kill(-sample.pid);
     await ended;
   }
 });
