@@ -165,6 +165,10 @@ const sharedTables: Readonly<Record<string, { readonly files: readonly string[];
     ],
     why: "the other half of the same statements; a replay moves its place with the deliveries that it queues",
   },
+  "webhook.events": {
+    files: ["store/delivery-queue.ts", "store/event-feed.ts"],
+    why: "an event is inserted with its deliveries; its position follows when those before it are consumed",
+  },
 };
 const writing = /\b(?:insert into|delete from) ([a-z_]+)|\bupdate ([a-z_]+)(?: [a-z])?\s+set\b/g;
 
@@ -489,7 +493,7 @@ test("npm checks each package that it fetches by the lock file's hash, but for d
 
 /** Lines by `wc -l`, and files. A change that makes something smaller lowers its number here. */
 const budgets = {
-  product: 88_614,
+  product: 88_734,
   platform: 9_000,
   platformFiles: 75,
   /** Lines of tests for each line of the product. */

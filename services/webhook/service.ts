@@ -22,6 +22,7 @@ import { Dispatcher } from "./jobs/dispatch.ts";
 import { fanOut } from "./jobs/fan-out.ts";
 import { ensurePartitions, keepPartitionsJob } from "./jobs/keep-partitions.ts";
 import { measureQueueJob } from "./jobs/measure-queue.ts";
+import { positionEventsJob } from "./jobs/position-events.ts";
 import { AttemptRecorder } from "./jobs/record-attempts.ts";
 import { sweepJobs } from "./jobs/sweep.ts";
 import { reportSlots, type WebhookMetrics, webhookMetrics } from "./metrics.ts";
@@ -62,7 +63,7 @@ async function build(
   await ensurePartitions(db, clockMs());
   const keys = new IdempotencyKeys(db, vault, config.IDEMPOTENCY_LEASE_SECONDS);
   const allow = config.WEBHOOK_ALLOW_CIDRS;
-  const { dispatcher, endpoints, schedule, consume } = createDispatcher(config, base, metrics, resolver);
+  const { dispatcher, endpoints, schedule, consume, positionNow } = createDispatcher(config, base, metrics, resolver);
   reportSlots(registry, dispatcher.lanes);
   const [sweepNow, retryNow] = [new Wake(), new Wake()];
   const wakeLane = (lane: LaneKey) => dispatcher.wake(lane);
@@ -79,6 +80,13 @@ async function build(
     else if (endpoint.status === "active") wakeLane({ merchantId: endpoint.merchantId, endpointId: endpoint.id });
   };
   const onRun = () => retryNow.now();
+  const consumers = [
+    consume(durableConsumers.fanOut, payments.client(PaymentsService)),
+    consume(durableConsumers.fanOutDisputes, payments.client(PaymentsService)),
+    consume(durableConsumers.fanOutCompletions, sessions),
+    consume(durableConsumers.fanOutExpiries, sessions),
+    consume(durableConsumers.fanOutCancellations, sessions),
+  ];
   const context = { db, outbox, vault, resolver, allow, keys, metrics, wakeLane, onRun, onChange };
   return {
     rpc: [
@@ -98,14 +106,9 @@ async function build(
       },
       { name: "sweep-idempotency-keys", everyMs: 600_000, runOnce: () => keys.sweep() },
       ...sweepJobs({ db, outbox, schedule, wake: sweepNow }),
+      positionEventsJob({ db, bus: base.bus, consumers, wake: positionNow }),
     ],
-    consumers: [
-      consume(durableConsumers.fanOut, payments.client(PaymentsService)),
-      consume(durableConsumers.fanOutDisputes, payments.client(PaymentsService)),
-      consume(durableConsumers.fanOutCompletions, sessions),
-      consume(durableConsumers.fanOutExpiries, sessions),
-      consume(durableConsumers.fanOutCancellations, sessions),
-    ],
+    consumers,
     listeners: [
       {
         ...liveSubscriptions.endpoints,
@@ -146,10 +149,13 @@ function createDispatcher(
   const recorder = new AttemptRecorder({ db, outbox, log, metrics, owner });
   const deps = { endpoints, sender, schedule, tracer: hostProcess.tracing?.tracer };
   const dispatcher = new Dispatcher({ db, deps, recorder, owner, leaseSeconds, log });
+  const positionNow = new Wake();
+  const onListed = () => positionNow.now();
+  const fanOutDeps = { db, dispatcher, owner, leaseSeconds, log, metrics, onListed };
   const consume = (consumer: DurableConsumer, announcer: Announcer): Consumer => ({
     ...consumer,
     announcer,
-    handle: (events) => fanOut({ db, dispatcher, owner, leaseSeconds, log, metrics }, consumer.name, events),
+    handle: (events, seqs) => fanOut(fanOutDeps, consumer, events, seqs),
   });
-  return { dispatcher, endpoints, schedule, consume };
+  return { dispatcher, endpoints, schedule, consume, positionNow };
 }

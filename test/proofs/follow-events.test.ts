@@ -50,7 +50,7 @@ const programs = [
   ["go", "run", "docs/internal-api/watch_events.go"],
 ] as const;
 
-test(`the followers of the docs print ${total} events once each, by position, over rollouts and kills of the services and the broker`, async () => {
+test(`the followers of the docs print ${total} events once each, a payment's in order, over rollouts and kills of the services and the broker`, async () => {
   assert.ok(cluster);
   const { rpc, rpcFiles } = cluster;
   const env = { TOLLBOOTH_EVENTS_URL: rpc.webhook, TOLLBOOTH_TOKEN_FILE: rpcFiles.tokens.reader };
@@ -147,7 +147,7 @@ function announcement(payments: readonly string[], n: number): Announcement {
   };
 }
 
-/** The output of a correct follower: every committed event has one position. */
+/** The output of a correct follower: every committed event has one position, and a payment's are in order. */
 async function expectedLines({ databases }: Cluster): Promise<string[]> {
   const [payments, webhook] = [await openDatabase(databases.of.payments), await openDatabase(databases.of.webhook)];
   const outbox = await payments.rows<{ body: Buffer }>("select body from outbox");
@@ -156,7 +156,7 @@ async function expectedLines({ databases }: Cluster): Promise<string[]> {
     "every event to have a position",
     async () => {
       const listed = await webhook.rows<{ position: string; id: string }>(
-        "select position, id from events order by position",
+        "select position, id from events where position is not null order by position",
       );
       return listed.length >= committed.size && listed;
     },
@@ -166,8 +166,12 @@ async function expectedLines({ databases }: Cluster): Promise<string[]> {
   assert.equal(committed.size, total);
   assert.deepEqual(new Set(rows.map(({ id }) => id)), new Set(committed.keys()));
   assert.equal(rows.length, total);
+  const versions = new Map<string, number>();
   return rows.map(({ position, id }) => {
-    const { type = "", objectId = "", status = "" } = committed.get(id) ?? {};
+    const { type = "", objectId = "", status = "", attributes } = committed.get(id) ?? {};
+    const version = (versions.get(objectId) ?? 0) + 1;
+    assert.equal(attributes?.version, String(version), `${objectId}'s event ${version}`);
+    versions.set(objectId, version);
     return `${position} ${type} ${objectId} ${status}`;
   });
 }

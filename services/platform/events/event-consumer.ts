@@ -1,5 +1,4 @@
 // One durable consumer: pulls events in batches, passes each batch to its handler, and acknowledges what is durable.
-
 import type { Tracer } from "@opentelemetry/api";
 import { type ConsumerMessages, type JsMsg, millis, type NatsConnection, nanos } from "nats";
 import type { Counter } from "prom-client";
@@ -25,8 +24,8 @@ export interface Consumer {
   readonly types: string;
   /** The source, which confirms each batch first if its events concern money; absent when the MAC is enough. */
   readonly announcer?: Announcer;
-  /** Applies a batch. When it resolves, all events are durable and get acknowledged. A throw causes redelivery. */
-  readonly handle: (events: readonly Event[]) => Promise<void>;
+  /** Applies a batch, with its places in the stream. When it resolves, all is durable; a throw causes redelivery. */
+  readonly handle: (events: readonly Event[], seqs: readonly number[]) => Promise<void>;
 }
 
 interface Consumption {
@@ -121,7 +120,8 @@ async function handleBatch(consumption: Consumption, batch: readonly JsMsg[]): P
     isVerified = true;
     const events = received.map(({ event }) => event);
     spans = events.map((event) => eventSpan(consumption.tracer, "CONSUMER", `${consumer.name} process`, event));
-    await consumer.handle(events);
+    const seqs = received.map(({ message }) => message.seq);
+    await consumer.handle(events, seqs);
     for (const span of spans) span?.end();
     if (!connection.isClosed()) for (const { message } of received) message.ack();
   } catch (error) {

@@ -2,6 +2,7 @@
 // one transaction before the acknowledgement. The body is frozen as bytes here: these bytes are later signed and sent.
 import { toBinary } from "@bufbuild/protobuf";
 import type { Database } from "#platform/database/database.ts";
+import type { Consumer } from "#platform/events/event-consumer.ts";
 import { offerDaysMax } from "#platform/events/streams.ts";
 import type { Log } from "#platform/telemetry/log.ts";
 import { clockMs } from "#platform/values/clock.ts";
@@ -21,22 +22,34 @@ interface FanOutDeps {
   readonly leaseSeconds: number;
   readonly log: Log;
   readonly metrics: WebhookMetrics;
+  /** Called when events wait for their positions. */
+  readonly onListed: () => void;
 }
 
-/** When it resolves, the whole batch is committed. */
-export async function fanOut(deps: FanOutDeps, consumer: string, events: readonly Event[]): Promise<void> {
+/**
+ * When it resolves, the whole batch is committed.
+ * @param seqs the events' places in their stream
+ */
+export async function fanOut(
+  deps: FanOutDeps,
+  consumer: Pick<Consumer, "source" | "name">,
+  events: readonly Event[],
+  seqs: readonly number[],
+): Promise<void> {
   const wanted: FanOutEvent[] = [];
-  for (const event of events) {
+  for (const [i, event] of events.entries()) {
     const translation = translateFact(event);
     if (translation.kind === "internal") continue;
     const problem = problemOf(event, clockMs()) ?? (translation.kind === "malformed" ? translation.problem : undefined);
-    if (translation.kind === "event" && problem === undefined) wanted.push({ ...translation, ...originOf(event) });
+    if (translation.kind === "event" && problem === undefined)
+      wanted.push({ ...translation, ...originOf(event), streamSeq: seqs[i] ?? 0 });
     else await parkAndLog(deps, event, problem ?? "");
   }
   if (wanted.length === 0) return;
   deps.metrics.fanOutBatch.observe(wanted.length);
   const claimed = await queueEvents(deps.db, {
-    consumer,
+    source: consumer.source,
+    consumer: consumer.name,
     events: wanted,
     owner: deps.owner,
     leaseSeconds: deps.leaseSeconds,
@@ -44,6 +57,7 @@ export async function fanOut(deps: FanOutDeps, consumer: string, events: readonl
     isClaiming: deps.dispatcher.isTaking,
   });
   deps.dispatcher.admit(claimed);
+  deps.onListed();
 }
 
 function originOf({ id: eventId, merchantId, environment, traceparent, attributes, money, reference }: Event) {

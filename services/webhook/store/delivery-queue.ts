@@ -23,6 +23,8 @@ export type Trigger = "auto" | "manual" | "test";
 
 export interface FanOutEvent {
   readonly eventId: string;
+  /** Its place in the stream. */
+  readonly streamSeq: number;
   readonly merchantId: string;
   readonly environment: number;
   readonly type: string;
@@ -59,6 +61,7 @@ const dueColumns = `q.merchant_id as "merchantId", q.endpoint_id as "endpointId"
 export async function queueEvents(
   sql: Sql,
   options: {
+    readonly source: string;
     readonly consumer: string;
     readonly events: readonly FanOutEvent[];
     readonly owner: string;
@@ -72,18 +75,17 @@ export async function queueEvents(
   const rows = await sql.rows<Omit<DueDelivery, "body"> & { eventId: string }>(
     `with arrived as (
        select * from unnest($2::text[], $3::text[], $4::smallint[], $5::text[], $6::text[], $7::bytea[], $12::text[],
-           $13::int[], $14::bigint[], $15::text[], $16::text[]) with ordinality
+           $13::int[], $14::bigint[], $15::text[], $16::text[], $17::bigint[])
          as a (event_id, merchant_id, environment, event_type, payment_id, body, traceparent,
-           version, amount, currency, reference, place)
+           version, amount, currency, reference, stream_seq)
      ), fresh as (
        insert into inbox (consumer, event_id) select $1, event_id from arrived on conflict do nothing returning event_id
      ), listed as (
        insert into events
-         (merchant_id, environment, type, id, payment_id, body, version, amount, currency, reference)
+         (merchant_id, environment, type, id, payment_id, body, version, amount, currency, reference, consumer, stream_seq)
        select merchant_id, environment, event_type, event_id, nullif(payment_id, ''), body,
-         version, amount, currency, reference
+         version, amount, currency, reference, $18 || '/' || $1, stream_seq
        from fresh join arrived using (event_id)
-       order by place
        on conflict do nothing
      ), q as (
        insert into delivery_queue
@@ -115,6 +117,8 @@ export async function queueEvents(
       events.map((e) => e.money?.amount ?? null),
       events.map((e) => e.money?.currency ?? null),
       events.map((e) => e.reference || null),
+      events.map((e) => e.streamSeq),
+      options.source,
     ],
   );
   // All deliveries of an event share the bytes that are here already, so the statement does not return them.

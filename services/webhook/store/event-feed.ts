@@ -1,6 +1,6 @@
-// The table events by position, the order in which events became visible (schema/0013-event-positions.sql). All
-// positions up to the newest visible one are final: what has none yet gets a greater one.
-import type { Sql } from "#platform/database/database.ts";
+// The table events by position, the order in which events became visible (schema/0016-event-order.sql). All positions
+// up to the newest visible one are final: an event that has none yet gets a greater one.
+import type { Database, Sql } from "#platform/database/database.ts";
 import { listedCodes } from "../rules/event-types.ts";
 
 export interface FeedRow {
@@ -63,4 +63,54 @@ export async function listFeed(
   const last = rows.at(-1);
   const nextPosition = last && rows.length === limit ? BigInt(last.position) : until;
   return { rows, nextPosition, hasMore: nextPosition < newest, newest };
+}
+
+/** The position in its stream up to which a durable consumer's events are consumed. */
+export interface ConsumedUntil {
+  /** `<source>/<name>`. */
+  readonly consumer: string;
+  readonly seq: number;
+}
+
+const unpositioned = "position is null and arrived_at is not null";
+
+export async function hasUnpositioned(sql: Sql): Promise<boolean> {
+  return (await sql.rows(`select from events where ${unpositioned} limit 1`)).length > 0;
+}
+
+const placedMax = 1_000;
+// An event before it that cannot be consumed, or is in a stream that was lost, delays an event at most this long: twice
+// the pause between two deliveries of an event (event-consumer.ts).
+const waitSecondsMax = 120;
+
+/**
+ * Gives positions to events whose predecessors are consumed. One transaction at a time does so: from its first position
+ * until its commit is visible.
+ * @returns how many
+ */
+export async function positionEvents(db: Database, consumed: readonly ConsumedUntil[]): Promise<number> {
+  return await db.transaction(async (tx) => {
+    const [last] = await tx.rows<{ position: string }>("select position from event_feed for update");
+    const rows = await tx.rows(
+      `with ready as (
+         select merchant_id, environment, type, id, row_number() over (order by consumer, stream_seq, id) as n from events
+         where ${unpositioned} and (
+           consumer is null or arrived_at < now() - make_interval(secs => $3)
+           or stream_seq <= (select c.seq from unnest($1::text[], $2::bigint[]) as c (name, seq) where c.name = consumer))
+         order by n limit $4
+       )
+       update events e set position = $5 + r.n from ready r
+       where (e.merchant_id, e.environment, e.type, e.id) = (r.merchant_id, r.environment, r.type, r.id)
+       returning e.position`,
+      [
+        consumed.map(({ consumer }) => consumer),
+        consumed.map(({ seq }) => seq),
+        waitSecondsMax,
+        placedMax,
+        last?.position ?? "0",
+      ],
+    );
+    await tx.rows("update event_feed set position = position + $1", [rows.length]);
+    return rows.length;
+  });
 }

@@ -12,7 +12,7 @@ import { EventService } from "#proto/events/v1/event_service_pb.ts";
 import type { Event } from "#proto/events/v1/events_pb.ts";
 import { FailureSchema, Reason } from "#proto/failure/v1/failure_pb.ts";
 import { EventTail, readEvents, watchDefaults, watchEvents } from "../../../services/webhook/flows/watch-events.ts";
-import { newestPosition } from "../../../services/webhook/store/event-feed.ts";
+import { hasUnpositioned, newestPosition, positionEvents } from "../../../services/webhook/store/event-feed.ts";
 import { eventually } from "../../harness/eventually.ts";
 import { fixture, suite } from "../../harness/suite.ts";
 import { tempDir } from "../../harness/temp-dir.ts";
@@ -52,6 +52,11 @@ function isInvalid(field: string) {
   };
 }
 
+/** Events inserted by a test are of no stream, so they get positions at once, but by a job. */
+async function positioned(): Promise<void> {
+  await eventually("positions", async () => !(await hasUnpositioned(t.db)));
+}
+
 class Rollback extends Error {}
 
 test("a reader misses no event and sees none twice, though writers commit late, out of order, or not at all", async () => {
@@ -68,6 +73,7 @@ test("a reader misses no event and sees none twice, though writers commit late, 
   const reader = (async () => {
     let position = after;
     while (isWriting) position = await read(position);
+    await positioned();
     for (let next = await read(position); next !== position; next = await read(position)) position = next;
   })();
   const writer = async (n: number) => {
@@ -92,6 +98,36 @@ test("a reader misses no event and sees none twice, though writers commit late, 
   assert(committed.length > 100);
   assert.equal(new Set(seen).size, seen.length);
   assert.deepEqual(new Set(seen), new Set(committed));
+});
+
+test("an event waits for those before it in its stream, at most two minutes", async () => {
+  const [merchantId, consumer] = [newId("merchant"), "payments/another"];
+  const [first, second, third] = [newId("event"), newId("event"), newId("event")];
+  const arrive = async (id: string, seq: number) => {
+    await insertEvents(t.db, merchantId, [id]);
+    await t.db.rows("update events set position = null, consumer = $2, stream_seq = $3 where id = $1", [
+      id,
+      consumer,
+      seq,
+    ]);
+  };
+  const listed = async () => {
+    const rows = await t.db.rows<{ id: string }>(
+      "select id from events where merchant_id = $1 and position is not null order by position",
+      [merchantId],
+    );
+    return rows.map(({ id }) => id);
+  };
+  await arrive(third, 9);
+  await arrive(second, 8);
+  await positionEvents(t.db, [{ consumer, seq: 6 }]);
+  assert.deepEqual(await listed(), []);
+  await arrive(first, 7);
+  await positionEvents(t.db, [{ consumer, seq: 8 }]);
+  assert.deepEqual(await listed(), [first, second]);
+  await t.db.rows("update events set arrived_at = now() - interval '121 seconds' where id = $1", [third]);
+  await positionEvents(t.db, []);
+  assert.deepEqual(await listed(), [first, second, third]);
 });
 
 test("events of one batch keep the order of the stream", async () => {
@@ -136,7 +172,9 @@ test("a filter that matches few events passes 10,000 others a call and reaches e
   const { nextPosition: start } = await clientOf().list({ afterPosition: await newestPosition(t.db) });
   const [others, wanted] = [Array.from({ length: 10_001 }, () => newId("event")), newId("event")];
   await insertEvents(t.db, merchantId, others);
+  await positioned();
   await insertEvents(t.db, merchantId, [wanted], "dispute.lost");
+  await positioned();
   const request = { types: ["dispute.lost"], merchantIds: [merchantId] };
   const first = await clientOf().list({ ...request, afterPosition: start });
   assert.deepEqual([first.events.length, first.hasMore], [0, true]);
