@@ -2,7 +2,7 @@
 import { type Static, Type } from "typebox";
 import { membersOf } from "#platform/values/unchecked.ts";
 import type { AnnouncedEvent, EventType } from "#proto/webhook/v1/webhook_pb.ts";
-import { idSchema, jsonComponent, textSchema, timeSchema } from "./parts/field.ts";
+import { idSchema, jsonComponent, numberOf, textSchema, timeSchema } from "./parts/field.ts";
 import { presentMessage } from "./parts/present.ts";
 
 export const payloadSchema = (description: string) =>
@@ -22,6 +22,9 @@ export const EventTypeJson = jsonComponent(
   }),
 );
 
+export const positionSchema = (description: string) =>
+  Type.Integer({ format: "int64", minimum: 0, description, examples: [81_604] });
+
 export const EventJson = jsonComponent(
   "Event",
   Type.Object({
@@ -30,6 +33,11 @@ export const EventJson = jsonComponent(
     payment_id: Type.Optional(idSchema("payment", "The event's payment; absent until it can be read.")),
     payload: payloadSchema("Body of the event's deliveries."),
     created_at: timeSchema("When the event was published."),
+    position: Type.Optional(
+      positionSchema(
+        "For `after_position`; absent for a moment at first, and for events from before positions existed.",
+      ),
+    ),
   }),
 );
 
@@ -38,7 +46,10 @@ export function presentEventType({ code, label, category }: EventType): Static<t
 }
 
 export function presentEvent(event: AnnouncedEvent): Static<typeof EventJson> {
-  return presentMessage(EventJson, event, { payload: payloadOf(event.payload) });
+  return presentMessage(EventJson, event, {
+    payload: payloadOf(event.payload),
+    position: event.position === 0n ? undefined : numberOf(event.position),
+  });
 }
 
 export function payloadOf(bytes: Uint8Array): Record<string, unknown> {

@@ -121,9 +121,10 @@ export function toEventType({ code, label, category, announcedAs }: EventType) {
   return create(EventTypeSchema, { code, label, category, isReserved });
 }
 
-export function toEvent({ id, type, payment_id, body }: EventRow) {
+export function toEvent({ id, type, payment_id, body, position }: EventRow) {
   const createdAt = timestampFromDate(new Date(idTimeMs(id)));
-  return create(AnnouncedEventSchema, { id, type, paymentId: payment_id ?? "", payload: body, createdAt });
+  const place = { position: BigInt(position ?? 0), createdAt };
+  return create(AnnouncedEventSchema, { id, type, paymentId: payment_id ?? "", payload: body, ...place });
 }
 
 /** A row as a message of events.v1. Its body has the ids of the event's object and of the objects around it. */

@@ -74,6 +74,54 @@ test("docs/contract.md §9: what happened is listed newest first, though no endp
   assert.equal(beyond.at("error.details.0.field"), "after", "in the caller's own name");
 });
 
+// Proves listEvents: filters
+test("docs/contract.md §9: a poller goes on after a position, oldest first, and keeps it while nothing is new", async () => {
+  const { payment: paymentId } = await paid();
+  const about = { payment_id: paymentId };
+  await eventually("three events with positions", async () => {
+    const positions = (await list(about)).map(({ position }) => position);
+    return positions.length >= 3 && !positions.includes(undefined);
+  });
+  const newestFirst = await list(about);
+  const page = await api.call("listEvents", 200, { query: { ...about, after_position: 0, limit: 2 } });
+  assert.equal(page.at("has_more"), true);
+  const position = Number(page.at("next_position"));
+  const rest = await api.call("listEvents", 200, { query: { ...about, after_position: position } });
+  const listed = [...page.list("data"), ...rest.list("data")].map(membersOf);
+  const positions = listed.map((event) => Number(event.position));
+  assert.deepEqual(
+    positions,
+    positions.toSorted((a, b) => a - b),
+  );
+  assert.equal(position, positions[1]);
+  assert.deepEqual(new Set(listed.map(({ id }) => id)), new Set(newestFirst.map(({ id }) => id)));
+  const last = Number(rest.at("next_position"));
+  assert.equal(rest.at("has_more"), false);
+  assert.ok(last >= (positions.at(-1) ?? 0));
+  const failed = await api.call("listEvents", 200, { query: { ...about, after_position: 0, type: "payment.failed" } });
+  assert.deepEqual(
+    [failed.list("data"), Number(failed.at("next_position")) >= last],
+    [[], true],
+    "past all it left out",
+  );
+  const nothing = { data: [], has_more: false, next_position: last };
+  const unknown = { after_position: last, type: "no.such" };
+  assert.deepEqual((await api.call("listEvents", 200, { query: unknown })).body, nothing);
+  assert.deepEqual(await list({ type: "no.such" }), []);
+  const id = String(newestFirst[0]?.id);
+  const wrong: [Query, string][] = [
+    [{ after_position: 2 ** 52 }, "after_position"],
+    [{ after_position: -1 }, "after_position"],
+    [{ after_position: 0, after: id }, "after"],
+    [{ after_position: 0, from: "2025-01-01" }, "from"],
+    [{ after_position: 0, to: "2025-01-01" }, "to"],
+  ];
+  for (const [query, field] of wrong) {
+    const refused = await api.refused("listEvents", 400, "invalid_body", { query });
+    assert.equal(refused.at("error.details.0.field"), field);
+  }
+});
+
 // Proves listEvents: tenants
 test("another merchant's events, and the other environment's, are in no list and cannot be read", async () => {
   const [other, live] = [await freshMerchant(running), await freshMerchant(running, { environment: Environment.LIVE })];

@@ -85,7 +85,16 @@ function requestOf(operation: DocumentOperation) {
   const queryName = fc.oneof(
     fc.constantFrom(
       ...["limit", "offset", "after", "from", "to", "q", "status", "payment_id", "min_amount", "max_amount"],
-      ...["reference", "currency", "connector", "captured_from", "captured_to", "customer_email", "type"],
+      ...[
+        "reference",
+        "currency",
+        "connector",
+        "captured_from",
+        "captured_to",
+        "customer_email",
+        "type",
+        "after_position",
+      ],
     ),
     text,
   );

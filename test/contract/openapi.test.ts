@@ -101,7 +101,7 @@ const fields: Record<string, string> = {
   Dispute: "id:s connector_dispute_id:s reason:s status:s amount:i opened_at:s evidence_due_at:s outcome:s",
   Connector:
     "id:s connector:s environment:s is_default:b is_active:b can_be_primary:b allowed_surfaces:a default_surface:s selected_surface:s surface:s external_account_id:s",
-  Event: "id:s type:s payment_id:s payload:o created_at:s",
+  Event: "id:s type:s payment_id:s payload:o created_at:s position:i",
   WebhookEndpoint: "id:s url:s description:s event_types:a environment:s status:s",
   WebhookEndpointWithSecret:
     "id:s url:s description:s event_types:a environment:s status:s signing_secret:s standard_secret:s",

@@ -42,7 +42,7 @@ const judgedBeyond: ReadonlySet<string> = new Set([
     "due_before",
     "min_amount",
   ],
-  ...["min_status", "q", "type", "status", "connector", "window_seconds"],
+  ...["after_position", "min_status", "q", "type", "status", "connector", "window_seconds"],
 ]);
 
 interface Problem {

@@ -67,8 +67,7 @@ export class Caller {
         throw new UnexpectedAnswerError("the response is not a list", { code: "unexpected_answer", status });
       }
       const next = nextQuery(membersOf(query), body, paging);
-      const total = typeof body.total === "number" ? body.total : undefined;
-      const page = new Page<T>(body.data, total, next && this.list({ ...call, query: next, paging }, options));
+      const page = new Page<T>(body.data, body, next && this.list({ ...call, query: next, paging }, options));
       keepFacts(page, status, headers);
       return page;
     });

@@ -10,11 +10,14 @@ export class Page<T> {
   readonly has_more: boolean;
   /** Number of objects that match the filters; undefined if the list does not count them. */
   readonly total: number | undefined;
+  /** Where a list by `after_position` goes on: store it, and pass it next time. */
+  readonly next_position: number | undefined;
   readonly #next: List<T> | undefined;
 
-  constructor(data: readonly T[], total: number | undefined, next: List<T> | undefined) {
+  constructor(data: readonly T[], { total, next_position: position }: Members, next: List<T> | undefined) {
     this.data = data;
-    this.total = total;
+    this.total = typeof total === "number" ? total : undefined;
+    this.next_position = typeof position === "number" ? position : undefined;
     this.#next = next;
     this.has_more = next !== undefined;
   }
@@ -52,6 +55,11 @@ export class List<T> implements PromiseLike<Page<T>>, AsyncIterable<T> {
 
 /** Query of the next page; undefined after the last one. Each query advances, so iteration always ends. */
 export function nextQuery(query: Members, body: Members, paging: Paging): Members | undefined {
+  if (query.after_position !== undefined) {
+    const position = body.next_position;
+    const isMore = body.has_more === true && Number(position) > Number(query.after_position);
+    return isMore ? { ...query, after_position: position } : undefined;
+  }
   const data = Array.isArray(body.data) ? body.data : [];
   const last: unknown = data.at(-1);
   if (paging === "none" || typeof last !== "object" || last === null) return undefined;

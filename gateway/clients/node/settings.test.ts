@@ -107,7 +107,7 @@ test("refuses arguments that would not arrive unchanged", async () => {
   for (const call of wrong) await assert.rejects(async () => await sentFor(call), TypeError);
 });
 
-test("requests the next page by last id or by offset, and always advances", () => {
+test("requests the next page by last id, by offset or by position, and always advances", () => {
   const data = [{ id: "pay_2" }, { id: "pay_1" }];
   const more = { data, has_more: true, next_cursor: 4, total: 9 };
   assert.deepEqual(nextQuery({ limit: 2, offset: 2 }, more, "after"), { limit: 2, after: "pay_1" });
@@ -118,6 +118,10 @@ test("requests the next page by last id or by offset, and always advances", () =
   assert.equal(nextQuery({ offset: 4 }, more, "offset"), undefined);
   assert.equal(nextQuery({}, { data, has_more: false, next_cursor: 0 }, "after"), undefined);
   assert.equal(nextQuery({}, { data, has_more: false, next_cursor: 0 }, "offset"), undefined);
+  const positions = { data, has_more: true, next_position: 9 };
+  assert.deepEqual(nextQuery({ limit: 2, after_position: 7 }, positions, "after"), { limit: 2, after_position: 9 });
+  assert.equal(nextQuery({ after_position: 9 }, positions, "after"), undefined);
+  assert.equal(nextQuery({ after_position: 7 }, { ...positions, has_more: false }, "after"), undefined);
 });
 
 test("an error message contains all invalid fields, the code, the status and the request id", () => {

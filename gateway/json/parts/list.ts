@@ -1,7 +1,7 @@
 // Lists by limit and offset, or after an object (docs/contract.md §1 and §5): newest first, with an exact `total` and
 // the next offset as `next_cursor`.
 import { type TSchema, Type } from "typebox";
-import { invalidField, type Violation } from "#platform/values/failure.ts";
+import { asFailure, invalidField, type Violation } from "#platform/values/failure.ts";
 import type { Noun } from "#platform/values/id.ts";
 import { idSchema, numberOf } from "./field.ts";
 
@@ -79,4 +79,14 @@ export function assertOrder(field: string, low: number | undefined, high: number
   if (low === undefined || high === undefined || low <= high) return;
   const violation: Violation = { field, problem: `must not be greater than ${highName}` };
   throw invalidField(violation.field, violation.problem);
+}
+
+/** An unknown value of this filter matches nothing; the services refuse it. */
+export async function emptyForUnknown<T>(field: string, answer: Promise<T>, empty: NoInfer<T>): Promise<T> {
+  return await answer.catch((error: unknown) => {
+    const { reason, violations } = asFailure(error);
+    const isUnknown = violations.length > 0 && violations.every((violation) => violation.field === field);
+    if (reason === "INVALID_BODY" && isUnknown) return empty;
+    throw error;
+  });
 }

@@ -29,8 +29,12 @@ export interface FeedQuery extends FeedFilter {
 export async function readEvents(sql: Sql, query: FeedQuery, limit: number): Promise<FeedPage> {
   assertValid(query);
   const newest = await newestPosition(sql);
-  if (query.afterPosition > newest) throw invalidField("after_position", `is after the newest event, ${newest}`);
+  if (query.afterPosition > newest) throw unreachedPosition(newest);
   return await listFeed(sql, query.afterPosition, newest, { ...query, limit });
+}
+
+export function unreachedPosition(newest: bigint): Failure {
+  return invalidField("after_position", `is after the newest event, ${newest}`);
 }
 
 export interface WatchOptions {

@@ -3,9 +3,10 @@ import { timestampDate } from "@bufbuild/protobuf/wkt";
 import type { ServiceImpl } from "@connectrpc/connect";
 import { keysetPage } from "#platform/lists/cursor.ts";
 import { clockMs } from "#platform/values/clock.ts";
-import { Failure } from "#platform/values/failure.ts";
-import type { WebhookService } from "#proto/webhook/v1/webhook_pb.ts";
+import { Failure, invalidField } from "#platform/values/failure.ts";
+import type { ListEventsRequest, WebhookService } from "#proto/webhook/v1/webhook_pb.ts";
 import { eventIdFloor, type QueueDeps, replayEvents, retryDelivery, retryFailed } from "../flows/queue-delivery.ts";
+import { unreachedPosition } from "../flows/watch-events.ts";
 import {
   toAttempt,
   toDelivery,
@@ -15,7 +16,7 @@ import {
   toFoundDelivery,
   toRetryRun,
 } from "../messages.ts";
-import { eventTypes, listedCodes } from "../rules/event-types.ts";
+import { eventTypeProblem, eventTypes, listedCodes } from "../rules/event-types.ts";
 import { listAttempts } from "../store/attempts.ts";
 import {
   countFailed,
@@ -27,7 +28,8 @@ import {
 } from "../store/deliveries.ts";
 import { findDelivery, listEventDeliveries } from "../store/delivery-search.ts";
 import { findEndpoint } from "../store/endpoints.ts";
-import { findEvent, listEvents } from "../store/events.ts";
+import { newestPosition } from "../store/event-feed.ts";
+import { findEvent, listEvents, listEventsAfter } from "../store/events.ts";
 import { parkedProblem } from "../store/parked-events.ts";
 import { firstDeliveryIdOf } from "../store/partitions.ts";
 import { findReplayRun } from "../store/replay-runs.ts";
@@ -111,6 +113,26 @@ export function deliveryMethods(deps: QueueDeps) {
   } satisfies Methods;
 }
 
+const limitDefault = 50;
+
+/** A page by position. @throws Failure INVALID_BODY */
+async function listAfter(db: QueueDeps["db"], request: ListEventsRequest, after: bigint) {
+  const { type, paymentId, since, until, pageToken } = request;
+  const others = { page_token: pageToken || undefined, since, until };
+  for (const [field, value] of Object.entries(others)) {
+    if (value !== undefined) throw invalidField(field, "must not be used with after_position");
+  }
+  const limit = request.pageSize || limitDefault;
+  const types = type === "" ? listedCodes : [type];
+  const page = await listEventsAfter(db, request, after, { types, paymentId: paymentId || undefined, limit });
+  const { rows, nextPosition, hasMore } = page;
+  if (nextPosition === after) {
+    const newest = await newestPosition(db);
+    if (after > newest) throw unreachedPosition(newest);
+  }
+  return { events: rows.map(toEvent), nextPosition, hasMore };
+}
+
 export function eventMethods({ db }: Pick<QueueDeps, "db">) {
   return {
     listEventTypes() {
@@ -118,6 +140,9 @@ export function eventMethods({ db }: Pick<QueueDeps, "db">) {
     },
     async listEvents(request) {
       const { type, paymentId, since, until, pageSize: limit, pageToken } = request;
+      const problem = type === "" ? undefined : eventTypeProblem(type);
+      if (problem !== undefined) throw invalidField("type", problem);
+      if (request.afterPosition !== undefined) return await listAfter(db, request, request.afterPosition);
       const bounds = {
         fromId: eventIdFloor(since ? timestampDate(since).getTime() : 0),
         untilId: eventIdFloor(until ? timestampDate(until).getTime() : Number.POSITIVE_INFINITY),

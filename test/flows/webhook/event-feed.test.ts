@@ -4,9 +4,11 @@ import { spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
+import { type Timestamp, timestampNow } from "@bufbuild/protobuf/wkt";
 import { Code, ConnectError, createClient } from "@connectrpc/connect";
 import { createConnectTransport, createGrpcTransport } from "@connectrpc/connect-node";
 import type { Sql } from "#platform/database/database.ts";
+import type { Failure } from "#platform/values/failure.ts";
 import { newId } from "#platform/values/id.ts";
 import { EventService } from "#proto/events/v1/event_service_pb.ts";
 import type { Event } from "#proto/events/v1/events_pb.ts";
@@ -57,47 +59,112 @@ async function positioned(): Promise<void> {
   await eventually("positions", async () => !(await hasUnpositioned(t.db)));
 }
 
+interface ListQuery {
+  readonly environment?: 1 | 2;
+  readonly afterPosition?: bigint;
+  readonly pageSize?: number;
+  readonly pageToken?: string;
+  readonly type?: string;
+  readonly paymentId?: string;
+  readonly since?: Timestamp;
+  readonly until?: Timestamp;
+}
+
 class Rollback extends Error {}
 
-test("a reader misses no event and sees none twice, though writers commit late, out of order, or not at all", async () => {
-  const merchantId = newId("merchant");
+test("readers of the feed and of a merchant's list miss no event and see none twice, though writers commit late or not at all", async () => {
+  const merchantIds = [newId("merchant"), newId("merchant")] as const;
   const after = await newestPosition(t.db);
-  const committed: string[] = [];
+  const committed: { id: string; type: string; merchantId: string }[] = [];
   let isWriting = true;
-  const seen: string[] = [];
-  const read = async (position: bigint) => {
-    const { rows, nextPosition } = await readEvents(t.db, { ...everything, afterPosition: position }, 7);
-    seen.push(...rows.map(({ id }) => id));
-    return nextPosition;
+  const ofFeed = async (afterPosition: bigint) => {
+    const { rows, nextPosition } = await readEvents(t.db, { ...everything, afterPosition }, 7);
+    return { ids: rows.map(({ id }) => id), nextPosition };
   };
-  const reader = (async () => {
-    let position = after;
-    while (isWriting) position = await read(position);
-    await positioned();
-    for (let next = await read(position); next !== position; next = await read(position)) position = next;
-  })();
+  const ofList = (filter: ListQuery) => async (afterPosition: bigint) => {
+    const owner = { merchantId: merchantIds[0], environment: 1 } as const;
+    const answer = await t.webhooks.listEvents({ ...owner, ...filter, afterPosition, pageSize: 3 });
+    return { ids: answer.events.map(({ id }) => id), nextPosition: answer.nextPosition };
+  };
+  const follow = async (read: typeof ofFeed) => {
+    const seen: string[] = [];
+    for (let position = after; ; ) {
+      const isLast = !isWriting;
+      const { ids, nextPosition } = await read(position);
+      seen.push(...ids);
+      if (isLast && nextPosition === position) return seen;
+      position = nextPosition;
+    }
+  };
+  const readers = [follow(ofFeed), follow(ofList({})), follow(ofList({ type: "dispute.lost" }))];
   const writer = async (n: number) => {
     for (let round = 0; round < 12; round++) {
+      const type = ["payment.succeeded", "dispute.lost", "refund.failed"][(n + round) % 3] ?? "";
+      const merchantId = merchantIds[n % 2] ?? "";
       const ids = Array.from({ length: 1 + ((n + round) % 4) }, () => newId("event"));
       const work = t.db.transaction(async (tx) => {
         const delaySeconds = ((n * 7 + round * 3) % 11) / 500;
         await tx.rows("select pg_sleep($1)", [delaySeconds]);
-        await insertEvents(tx, merchantId, ids);
+        await insertEvents(tx, merchantId, ids, type);
         await tx.rows("select pg_sleep($1)", [((n + round * 5) % 7) / 500]);
         if ((n + round) % 5 === 0) throw new Rollback();
       });
       await work.then(
-        () => committed.push(...ids),
+        () => committed.push(...ids.map((id) => ({ id, type, merchantId }))),
         (error) => assert(error instanceof Rollback, String(error)),
       );
     }
   };
   await Promise.all(Array.from({ length: 8 }, (_, n) => writer(n)));
+  await positioned();
   isWriting = false;
-  await reader;
-  assert(committed.length > 100);
-  assert.equal(new Set(seen).size, seen.length);
-  assert.deepEqual(new Set(seen), new Set(committed));
+  const ofMerchant = committed.filter(({ merchantId }) => merchantId === merchantIds[0]);
+  const ofType = ofMerchant.filter(({ type }) => type === "dispute.lost");
+  assert(ofType.length > 20 && committed.length > 100);
+  for (const [i, expected] of [committed, ofMerchant, ofType].entries()) {
+    const seen = (await readers[i]) ?? [];
+    assert.equal(new Set(seen).size, seen.length);
+    assert.deepEqual(new Set(seen), new Set(expected.map(({ id }) => id)));
+  }
+});
+
+test("a merchant's list after a position has its filters, pages and refusals", async () => {
+  const owner = { merchantId: newId("merchant"), environment: 1 } as const;
+  const newest = await newestPosition(t.db);
+  const before = await t.webhooks.listEvents({ ...owner, afterPosition: newest });
+  assert.deepEqual([before.events, before.nextPosition, before.hasMore], [[], newest, false]);
+  // The newest id first: positions follow the commits, not the ids.
+  const ids = [newId("event"), newId("event"), newId("event")].reverse();
+  const types = ["payment.failed", "payment.succeeded", "payment.failed"];
+  for (const [i, id] of ids.entries()) {
+    await insertEvents(t.db, owner.merchantId, [id], types[i]);
+    await positioned();
+  }
+  await insertEvents(t.db, newId("merchant"), [newId("event")]);
+  await positioned();
+  const list = async (query: ListQuery = {}) => {
+    const answer = await t.webhooks.listEvents({ ...owner, afterPosition: newest, ...query });
+    return { ...answer, ids: answer.events.map(({ id }) => id) };
+  };
+  const all = await list();
+  assert.deepEqual([all.ids, all.hasMore, all.nextPosition], [ids, false, all.events.at(-1)?.position]);
+  const first = await list({ pageSize: 2 });
+  assert.deepEqual([first.ids, first.hasMore], [ids.slice(0, 2), true]);
+  assert.deepEqual((await list({ afterPosition: first.nextPosition })).ids, ids.slice(2));
+  assert.deepEqual((await list({ type: "payment.failed" })).ids, [ids[0], ids[2]]);
+  assert.deepEqual((await list({ paymentId: all.events[1]?.paymentId ?? "" })).ids, [ids[1]]);
+  assert.deepEqual((await list({ environment: 2 })).ids, []);
+  const wrong: [string, ListQuery][] = [
+    ["after_position", { afterPosition: all.nextPosition + 1_000n }],
+    ["after_position", { afterPosition: -1n }],
+    ["page_token", { pageToken: ids[0] ?? "" }],
+    ["since", { since: timestampNow() }],
+    ["until", { until: timestampNow() }],
+    ["type", { type: "payment.succeded" }],
+  ];
+  for (const [field, query] of wrong) {
+    await assert.rejects(list(query), ({ violations }: Failure) => violations[0]?.field === field, field);
+  }
 });
 
 test("an event waits for those before it in its stream, at most two minutes", async () => {
@@ -180,6 +247,11 @@ test("a filter that matches few events passes 10,000 others a call and reaches e
   assert.deepEqual([first.events.length, first.hasMore], [0, true]);
   const second = await clientOf().list({ ...request, afterPosition: first.nextPosition });
   assert.deepEqual([second.events.map(({ id }) => id), second.hasMore], [[wanted], false]);
+  const ofMerchant = { merchantId, environment: 1, type: "dispute.lost", pageSize: 1 } as const;
+  const passed = await t.webhooks.listEvents({ ...ofMerchant, afterPosition: start });
+  assert.deepEqual([passed.events, passed.hasMore], [[], true]);
+  const reached = await t.webhooks.listEvents({ ...ofMerchant, afterPosition: passed.nextPosition });
+  assert.deepEqual([reached.events.map(({ id }) => id), reached.hasMore], [[wanted], false]);
   // From the oldest event, whatever its position.
   await eventually("the match from the start", async () => {
     for (let position = 0n; ; ) {
@@ -315,12 +387,15 @@ test("refuses unknown event types, malformed merchants and a position that no ev
   }
 });
 
-test("the position's index serves both queries of the list", async () => {
+test("the position's index serves the queries of the feed, and another one a merchant's list", async () => {
   const plan = await t.db.transaction(async (tx) => {
     await tx.rows("set local enable_seqscan = off");
     return [
       await tx.rows("explain select max(position) from events where position is not null"),
       await tx.rows("explain select id from events where position > 5 and position <= 9 order by position limit 3"),
+      await tx.rows(
+        "explain select position from events where merchant_id = 'm' and environment = 1 and position > 5 order by position limit 3",
+      ),
     ];
   });
   for (const one of plan) assert.match(JSON.stringify(one), /Index (Only )?Scan.* on events_/);

@@ -131,13 +131,18 @@ class Errors(unittest.TestCase):
 
 
 class Pages(unittest.TestCase):
-    def test_requests_the_next_page_by_last_id_or_by_offset_and_always_advances(self) -> None:
+    def test_requests_the_next_page_by_id_offset_or_position_and_always_advances(self) -> None:
         data = [{"id": "pay_2"}, {"id": "pay_1"}]
         more = {"data": data, "has_more": True, "next_cursor": 4}
         last = {"data": data, "has_more": False, "next_cursor": 0}
         self.assertEqual(next_query({"limit": 2, "offset": 2}, more, "after"), {"limit": 2, "after": "pay_1"})
         self.assertEqual(next_query({"limit": 2, "offset": 2}, more, "offset"), {"limit": 2, "offset": 4})
+        positions = {"data": data, "has_more": True, "next_position": 9}
+        following = next_query({"limit": 2, "after_position": 7}, positions, "after")
+        self.assertEqual(following, {"limit": 2, "after_position": 9})
         for query, body, paging in [
+            ({"after_position": 9}, positions, "after"),
+            ({"after_position": 7}, {**positions, "has_more": False}, "after"),
             ({}, more, "none"),
             ({}, {"data": [], "has_more": True}, "after"),
             ({"after": "pay_1"}, more, "after"),

@@ -69,10 +69,9 @@ class Caller:
         def read_next() -> Page[Kind]:
             return self.list(kind, method, path, paging=paging, query=following, **call)
 
-        total = body.get("total")
         return Page(
             [kind(each) for each in data if isinstance(each, dict)],
-            total if isinstance(total, int) else None,
+            body,
             None if following is None else read_next,
             facts_of(answer.status, answer.headers),
         )

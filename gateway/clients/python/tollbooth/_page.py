@@ -16,13 +16,15 @@ class Page(Generic[Item]):
     def __init__(
         self,
         data: list[Item],
-        total: int | None,
+        body: Mapping[str, Any],
         read_next: Callable[[], Page[Item]] | None,
         facts: AnswerFacts | None = None,
     ) -> None:
         self.data = data
-        self.total = total
+        self.total = _integer(body.get("total"))
         """Number of objects that match the filters; None if the list does not count them."""
+        self.next_position = _integer(body.get("next_position"))
+        """Where a list by `after_position` goes on: store it, and pass it next time."""
         self.has_more = read_next is not None
         """Whether more pages follow."""
         self._read_next = read_next
@@ -49,6 +51,10 @@ class Page(Generic[Item]):
 
 def next_query(query: Mapping[str, Any], body: Mapping[str, Any], paging: Paging) -> dict[str, Any] | None:
     """Query of the next page; None after the last one. Each query advances, so iteration always ends."""
+    if query.get("after_position") is not None:
+        position = _integer(body.get("next_position"))
+        is_more = body.get("has_more") is True and position is not None and position > query["after_position"]
+        return {**query, "after_position": position} if is_more else None
     data = body.get("data") or [None]
     last = data[-1]
     if paging == "none" or not isinstance(last, dict):
@@ -61,3 +67,7 @@ def next_query(query: Mapping[str, Any], body: Mapping[str, Any], paging: Paging
     following = body.get("next_cursor")
     is_more = isinstance(following, int) and following > query.get("offset", 0)
     return {**filters, "offset": following} if is_more else None
+
+
+def _integer(value: object) -> int | None:
+    return value if isinstance(value, int) else None
