@@ -42,11 +42,11 @@ const recordFields = paymentColumns.pick(
 
 /** A payment of the list. */
 export interface PaymentItem extends RowOf<typeof itemFields> {
+  readonly netAmount: bigint;
   readonly card: Pick<Card, "brand" | "last4" | "funding"> | undefined;
 }
 
 export interface PaymentRecord extends Omit<PaymentItem, "card">, RowOf<typeof recordFields> {
-  readonly netAmount: bigint;
   readonly card: Card | undefined;
   readonly refunds: readonly StoredRefund[];
   readonly dispute: DisputeRecord | undefined;
@@ -82,10 +82,13 @@ export interface Owner {
 /** A row of a list, for `itemOf`. */
 export interface ItemRow {
   readonly id: string;
+  readonly lost_amount: string;
 }
 
 /** The columns of `payments t` that an item is read from. */
-export const itemColumns = `${itemFields.names("t")}, ${cardColumns.names("t")}`;
+export const itemColumns = `${itemFields.names("t")}, ${cardColumns.names("t")},
+  (select coalesce(sum(d.amount), 0) from disputes d
+    where d.payment_id = t.id and d.status = 'lost' and not d.released) as lost_amount`;
 
 /** undefined: the owner has no such visible payment. */
 export async function findRecord(sql: GroupedSql, owner: Owner, id: string): Promise<PaymentRecord | undefined> {
@@ -106,7 +109,6 @@ export async function findRecordsById(sql: Sql, ids: readonly string[]): Promise
 type RecordKey = Owner & { readonly id: string };
 
 interface RecordRow extends ItemRow {
-  lost_amount: string;
   refunds: object[] | null;
   dispute: object | null;
   attempts: object[] | null;
@@ -115,8 +117,6 @@ interface RecordRow extends ItemRow {
 async function findRecords(sql: Sql, keys: readonly RecordKey[]): Promise<(PaymentRecord | undefined)[]> {
   const rows = await sql.rows<RecordRow>(
     `select ${itemColumns}, ${recordFields.names("t")},
-       (select coalesce(sum(d.amount), 0) from disputes d
-         where d.payment_id = t.id and d.status = 'lost' and not d.released) as lost_amount,
        (select jsonb_agg(r order by r.created_at, r.id) from refunds r where r.payment_id = t.id) as refunds,
        (select jsonb_agg(a order by coalesce(a.started_at, a.ended_at), a.ended_at, a.ref)
          from attempts a where a.payment_id = t.id) as attempts,
@@ -141,14 +141,16 @@ async function findRecords(sql: Sql, keys: readonly RecordKey[]): Promise<(Payme
 
 export function itemOf(row: ItemRow): PaymentItem {
   const card = cardOf(cardColumns.read(row));
+  const item = itemFields.read(row);
   return {
-    ...itemFields.read(row),
+    ...item,
+    netAmount: netAmount({ ...item, lostAmount: BigInt(row.lost_amount) }),
     card: card && { brand: card.brand, last4: card.last4, funding: card.funding },
   };
 }
 
 function recordOf(row: RecordRow): PaymentRecord {
-  const item = itemFields.read(row);
+  const item = itemOf(row);
   const record = recordFields.read(row);
   const { outcome, lastAttemptRef } = record;
   const isHeld = isAuthorized({ outcome, capturedAmount: item.capturedAmount });
@@ -158,7 +160,6 @@ function recordOf(row: RecordRow): PaymentRecord {
   return {
     ...item,
     ...record,
-    netAmount: netAmount({ ...item, lostAmount: BigInt(row.lost_amount) }),
     captureBefore: isHeld ? record.captureBefore : undefined,
     card: cardOf(cardColumns.read(row)),
     refunds: (row.refunds ?? []).map((refund) => refundColumns.read(refund)),

@@ -272,6 +272,34 @@ test("paging returns each payment once, also among equal times", async () => {
   assert.equal(new Set(ids).size, 500);
 });
 
+test("a listed payment's net amount is captured less refunded, fee and lost disputes, and 0 before a capture", async () => {
+  const merchantId = "mer_b";
+  const paid = "outcome = 'succeeded' and dispute_hold = 'none' and amount > 500 and refunded_amount";
+  const chosen = await db.rows<{ id: string; net: string }>(
+    `update payments set fee_amount = 59 where merchant_id = '${merchantId}' and id in (
+       (select id from payments where merchant_id = '${merchantId}' and ${paid} = 0 order by id limit 1) union all
+       (select id from payments where merchant_id = '${merchantId}' and ${paid} > 0 order by id limit 1))
+     returning id, captured_amount - refunded_amount - 59 - case when refunded_amount = 0 then 300 else 0 end as net`,
+  );
+  const disputed = chosen.find(({ net }) => net !== "-59")?.id;
+  for (const [i, status, amount, released] of [
+    [0, "lost", 300, false],
+    [1, "lost", 200, true],
+    [2, "won", 100, false],
+  ] as const) {
+    await db.rows(
+      `insert into disputes (id, payment_id, connector, connector_ref, reason, status, amount, opened_at, released)
+       values ($1, $2, 'simulator', $1, 'fraudulent', $3, $4, now(), $5)`,
+      [`dp_${String(i).repeat(26)}`, disputed, status, amount, released],
+    );
+  }
+  const { rows } = await listPayments(db, { ...owner, merchantId }, everything, { limit: 500, offset: 0n });
+  const netOf = new Map(rows.map((row) => [row.id, row.netAmount]));
+  for (const { id, net } of chosen) assert.equal(netOf.get(id), BigInt(net));
+  assert.equal(chosen.length, 2);
+  assert(rows.every(({ capturedAmount, netAmount }) => capturedAmount > 0n || netAmount === 0n));
+});
+
 test("a far page reads as few blocks as a near one, with every filter", async () => {
   await pool.query("vacuum analyze payments");
   const walking = { gatheredMax: 0n, passedMax: 0n, walkedMax: 30n };
