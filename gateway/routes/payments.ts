@@ -1,5 +1,7 @@
 // Payments: create without a session, list, read (docs/contract.md §5).
+import { create } from "@bufbuild/protobuf";
 import { Type } from "typebox";
+import { ListPaymentsResponseSchema } from "#proto/payments/v1/payments_pb.ts";
 import { type GatewayContext, merchantRoute } from "../auth/auth.ts";
 import { displayText } from "../http/display-text.ts";
 import { keyOrOwn, markReplay } from "../idempotency.ts";
@@ -13,7 +15,7 @@ import {
   referenceInput,
   searchOf,
 } from "../json/parts/input.ts";
-import { assertOrder, pageOf, pageQueryOf, pageSchema, windowOf } from "../json/parts/list.ts";
+import { assertOrder, emptyForUnknown, pageOf, pageQueryOf, pageSchema, windowOf } from "../json/parts/list.ts";
 import { presentMessage } from "../json/parts/present.ts";
 import { capturedBoundQuery, capturedBounds, timeBoundQuery, timeBounds } from "../json/parts/time-bound.ts";
 import { captureMethodInput, PaymentItem, PaymentJson, paymentStatusText, presentPayment } from "../json/payment.ts";
@@ -113,7 +115,7 @@ export function paymentRoutes(
     },
     async ({ principal: { merchantId, environment }, query }) => {
       assertOrder("min_amount", query.min_amount, query.max_amount, "max_amount");
-      const answer = await payments.listPayments({
+      const found = payments.listPayments({
         merchantId,
         environment,
         ...windowOf(query),
@@ -127,6 +129,7 @@ export function paymentRoutes(
         connector: query.connector ?? "",
         ...capturedBounds(query),
       });
+      const answer = await emptyForUnknown("status", found, create(ListPaymentsResponseSchema));
       return pageOf(
         answer.payments.map((each) => presentMessage(PaymentItem, each)),
         query,

@@ -1,8 +1,10 @@
 // Webhook deliveries: list, read, retry, an endpoint's health and the test event (docs/contract.md §9).
+import { create } from "@bufbuild/protobuf";
 import { Type } from "typebox";
+import { ListDeliveriesResponseSchema } from "#proto/webhook/v1/webhook_pb.ts";
 import { type GatewayContext, merchantRoute } from "../auth/auth.ts";
 import { enumSchema, idSchema } from "../json/parts/field.ts";
-import { dataSchema } from "../json/parts/list.ts";
+import { dataSchema, emptyForUnknown } from "../json/parts/list.ts";
 import { afterQuery, logPage, pageAfter } from "../json/parts/log-page.ts";
 import { presentMessage } from "../json/parts/present.ts";
 import {
@@ -169,7 +171,7 @@ function listDeliveries(context: GatewayContext, webhooks: Peers["webhooks"]): v
       errors: ["not_found"],
     },
     async ({ principal: { merchantId, environment }, params, query }) => {
-      const { deliveries, nextPageToken } = await webhooks.listDeliveries({
+      const answer = webhooks.listDeliveries({
         merchantId,
         environment,
         endpointId: params.id,
@@ -177,6 +179,8 @@ function listDeliveries(context: GatewayContext, webhooks: Peers["webhooks"]): v
         status: query.status ?? "",
         eventType: query.event_type ?? "",
       });
+      const nothing = create(ListDeliveriesResponseSchema);
+      const { deliveries, nextPageToken } = await emptyForUnknown("event_type", answer, nothing);
       return { data: deliveries.map(presentDelivery), has_more: nextPageToken !== "" };
     },
   );

@@ -211,6 +211,21 @@ visit.alone("exports exactly the filtered payments with harmless cells", async (
   assert.equal((await owner.get(`${at}/payments.csv?min=abc`)).status, 404);
 });
 
+visit.alone("an unknown status or event type in an address shows the list without that filter", async () => {
+  const owner = await person("addresses@example.com");
+  await eventually("the event", async () =>
+    (await owner.get(`${base}/events?type=payment.disputed`)).text.includes("evt_"),
+  );
+  for (const path of ["payments?status", "payments.csv?status", "refunds?status", "checkouts?status", "events?type"]) {
+    const unfiltered = (await owner.get(`${base}/${path.split("?")[0]}`)).text;
+    const { status, text } = await owner.get(`${base}/${path}=no_such`);
+    assert.equal(status, 200, path);
+    assert.ok(!text.includes("no_such"), path);
+    const idsIn = (page: string) => [...new Set(page.match(/(pay|cs|evt|re)_[0-9a-z]{26}/g))];
+    assert.deepEqual(idsIn(text), idsIn(unfiltered), path);
+  }
+});
+
 visit.alone("exports every payment of several pages once, newest first", async () => {
   const own = await freshMerchant(running.stack);
   const pool = testPool(databaseUrlOf(running.stack.database, "payments"), 1);

@@ -42,6 +42,7 @@ export function deliveryMethods(deps: QueueDeps) {
     async listDeliveries(request) {
       if (!(await findEndpoint(deps.db.em(), request, request.endpointId))) throw new Failure("NOT_FOUND");
       const { merchantId, endpointId, pageToken, pageSize: limit } = request;
+      assertEventType("event_type", request.eventType);
       const { page, nextPageToken } = await keysetPage("delivery", { limit, pageToken }, (before, wanted) =>
         listDeliveries(deps.db, {
           merchantId,
@@ -113,6 +114,12 @@ export function deliveryMethods(deps: QueueDeps) {
   } satisfies Methods;
 }
 
+/** @throws Failure INVALID_BODY for an unknown code */
+function assertEventType(field: string, code: string): void {
+  const problem = code === "" ? undefined : eventTypeProblem(code);
+  if (problem !== undefined) throw invalidField(field, problem);
+}
+
 const limitDefault = 50;
 
 /** A page by position. @throws Failure INVALID_BODY */
@@ -140,8 +147,7 @@ export function eventMethods({ db }: Pick<QueueDeps, "db">) {
     },
     async listEvents(request) {
       const { type, paymentId, since, until, pageSize: limit, pageToken } = request;
-      const problem = type === "" ? undefined : eventTypeProblem(type);
-      if (problem !== undefined) throw invalidField("type", problem);
+      assertEventType("type", type);
       if (request.afterPosition !== undefined) return await listAfter(db, request, request.afterPosition);
       const bounds = {
         fromId: eventIdFloor(since ? timestampDate(since).getTime() : 0),

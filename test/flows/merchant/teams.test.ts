@@ -6,18 +6,20 @@ import { globSync } from "node:fs";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import type { DescMethod, DescService } from "@bufbuild/protobuf";
-import { getOption } from "@bufbuild/protobuf";
+import { fromBinary, getOption } from "@bufbuild/protobuf";
 import { timestampFromDate } from "@bufbuild/protobuf/wkt";
 import { createClient } from "@connectrpc/connect";
 import { createGrpcTransport } from "@connectrpc/connect-node";
 import { connectPeer } from "#platform/rpc/client.ts";
 import { rightName } from "#platform/rpc/teams.ts";
 import { Failure } from "#platform/values/failure.ts";
+import { newId } from "#platform/values/id.ts";
 import { Right, right } from "#proto/access/v1/access_pb.ts";
 import { TeamService } from "#proto/access/v1/teams_pb.ts";
 import { CheckoutService } from "#proto/checkout/v1/checkout_pb.ts";
 import { EventService, type WatchResponse } from "#proto/events/v1/event_service_pb.ts";
 import type { Event } from "#proto/events/v1/events_pb.ts";
+import { FailureSchema } from "#proto/failure/v1/failure_pb.ts";
 import { AuditService } from "#proto/merchant/v1/audit_pb.ts";
 import { Environment } from "#proto/merchant/v1/merchant_pb.ts";
 import type { StackInfo } from "../../../deploy/local/stack-file.ts";
@@ -88,20 +90,34 @@ async function untilAnswer(service: (typeof services)[number], token: string, fi
 }
 
 /** "done", or the message of the error, which begins with its reason. */
-async function send(service: (typeof services)[number], path: string, token: string, body: object = {}) {
+async function send(...call: Parameters<typeof post>) {
+  const { isDone, answer } = await post(...call);
+  return isDone ? "done" : (answer.message ?? "");
+}
+
+async function post(service: (typeof services)[number], path: string, token: string, body: object = {}) {
   const response = await fetch(`${running.rpc[service]}/${path}`, {
     method: "POST",
     headers: { authorization: `Bearer ${token}`, "content-type": "application/json" },
     body: JSON.stringify(body),
   });
-  const answer: { message?: string } = JSON.parse(await response.text());
-  return response.ok ? "done" : (answer.message ?? "");
+  const answer: { message?: string; details?: { value: string }[] } = JSON.parse(await response.text());
+  return { isDone: response.ok, answer };
 }
 
+const serviceOf = (method: DescMethod) => services.find((each) => pathOf(method).startsWith(`${each}.`)) ?? "webhook";
 const ask = (method: DescMethod, token: string, body: object = {}) => {
-  const service = services.find((each) => pathOf(method).startsWith(`${each}.`)) ?? "webhook";
-  return send(service, pathOf(method), token, body);
+  return send(serviceOf(method), pathOf(method), token, body);
 };
+
+/** The fields that the refusal names. */
+async function wrongFields(method: DescMethod, token: string, body: object): Promise<readonly string[]> {
+  const { answer } = await post(serviceOf(method), pathOf(method), token, body);
+  const [detail] = answer.details ?? [];
+  assert.match(answer.message ?? "done", /^INVALID_BODY/, pathOf(method));
+  const failure = fromBinary(FailureSchema, Buffer.from(detail?.value ?? "", "base64"));
+  return failure.fieldViolations.map(({ field }) => field);
+}
 
 test("each right opens the reads that name it, of all services, and no other method; the refusal names what is missing", async () => {
   const readable = methods.filter((method) => needs(method) !== Right.UNSPECIFIED);
@@ -140,6 +156,31 @@ test("a team with a subset of merchants reads no other one and must name one of 
     await send("payments", "payments.v1.FeeService/ListFeeSchedules", token, { merchantId: "*" }),
     /^CALLER_REFUSED/,
   );
+});
+
+test("every list refuses an unknown status, type, state or account and a malformed merchant, and names the field", async () => {
+  const { token } = await newTeam(rights);
+  const asked = new Set<string>();
+  for (const method of methods.filter((each) => needs(each) !== Right.UNSPECIFIED && each.name.startsWith("List"))) {
+    for (const { name, localName, fieldKind } of method.input.fields) {
+      if (!/^(status|types?|state|account|merchant_ids?)$/.test(name)) continue;
+      const value = name.startsWith("merchant") ? "mer_x" : "no_such";
+      const rest = { merchantId: newId("merchant"), environment: Environment.SANDBOX, limit: 1 };
+      const known = Object.entries(rest).filter(([field]) =>
+        method.input.fields.some((each) => each.localName === field),
+      );
+      const body = { ...Object.fromEntries(known), [localName]: fieldKind === "list" ? [value] : value };
+      const wrong = await wrongFields(method, token, body);
+      assert.ok(
+        wrong.some((field) => field.replace(/\[\d+\]$/, "") === name),
+        `${pathOf(method)}: ${name}, not ${wrong}`,
+      );
+      asked.add(`${method.name}.${name}`);
+    }
+  }
+  for (const one of ["ListPayments.status", "ListSessions.merchant_id", "ListEvents.type", "List.types"])
+    assert.ok(asked.has(one), one);
+  assert.ok(asked.size >= 26, `${[...asked]}`);
 });
 
 test("e-mail addresses are masked without payments.emails in every protocol, and no filter finds them", async () => {

@@ -9,7 +9,7 @@ import type { ConsoleContext, MerchantVisit, Page } from "../../session/visit.ts
 import { textsOf } from "../../texts/texts.ts";
 import { filterForm, filterInput, filterSelect } from "../../view/filter-form.ts";
 import { codeBlock, cursorLinks, filterChips, renderCopyable } from "../../view/pieces.ts";
-import { loadSection } from "../../view/section.ts";
+import { loadSection, unlessAway } from "../../view/section.ts";
 import { factList, htmlTable } from "../../view/table.ts";
 import { dateTimeText, prettyJson } from "../../view/values.ts";
 import { answerOf, deliveryChip } from "./webhook.ts";
@@ -26,7 +26,11 @@ async function eventsPage(context: ConsoleContext, visit: MerchantVisit): Promis
   const texts = textsOf(language).logs;
   const path = `${base}/events`;
   const query = queryOf(visit);
-  const value = (name: string) => query.get(name)?.trim() ?? "";
+  const catalogue = await unlessAway(() => context.peers.webhooks.listEventTypes({}));
+  const types = catalogue?.value.eventTypes.filter(({ isReserved, category }) => !isReserved && category !== "test");
+  const codes = types?.map(({ code }) => code) ?? [];
+  const typed = (name: string) => query.get(name)?.trim() ?? "";
+  const value = (name: string) => (name === "type" && !codes.includes(typed(name)) ? "" : typed(name));
   const [since, until] = [dayStart(value("from")), nextDayStart(value("to"))];
   const load = () =>
     context.peers.webhooks.listEvents({
@@ -46,30 +50,16 @@ async function eventsPage(context: ConsoleContext, visit: MerchantVisit): Promis
     return html`${eventTable(visit, events, isFiltered ? texts.noneFound : texts.noEvent)}
 ${cursorLinks(language, { path, query, next: nextPageToken, total: events.length })}`;
   });
-  const types = await loadSection(
-    language,
-    texts.filters,
-    () => context.peers.webhooks.listEventTypes({}),
-    ({ eventTypes }) => {
-      const sent = eventTypes.filter(({ isReserved, category }) => !isReserved && category !== "test");
-      const choices = [{ value: "", label: texts.anyType }, ...sent.map(({ code }) => ({ value: code, label: code }))];
-      return filterForm(path, texts.filters, texts.filter, [
-        filterSelect({ name: "type", label: texts.type, value: value("type"), choices }),
-        filterInput({
-          name: "payment",
-          label: texts.payment,
-          value: value("payment"),
-          type: "text",
-          placeholder: "pay_…",
-        }),
-        filterInput({ name: "from", label: texts.from, value: value("from"), type: "date" }),
-        filterInput({ name: "to", label: texts.to, value: value("to"), type: "date" }),
-      ]);
-    },
-  );
+  const choices = [{ value: "", label: texts.anyType }, ...codes.map((code) => ({ value: code, label: code }))];
+  const form = filterForm(path, texts.filters, texts.filter, [
+    filterSelect({ name: "type", label: texts.type, value: value("type"), choices }),
+    filterInput({ name: "payment", label: texts.payment, value: value("payment"), type: "text", placeholder: "pay_…" }),
+    filterInput({ name: "from", label: texts.from, value: value("from"), type: "date" }),
+    filterInput({ name: "to", label: texts.to, value: value("to"), type: "date" }),
+  ]);
   return {
     title: texts.events,
-    body: html`<h1>${texts.events}</h1><p class="muted">${texts.eventsAbout}</p>${types}${filterChips(language, path, query, shown)}${list}`,
+    body: html`<h1>${texts.events}</h1><p class="muted">${texts.eventsAbout}</p>${form}${filterChips(language, path, query, shown)}${list}`,
   };
 }
 

@@ -152,7 +152,8 @@ async function deliveryList(context: ConsoleContext, visit: MerchantVisit, endpo
   const path = `${base}/webhooks/${endpoint.id}`;
   const query = queryOf(visit);
   const status = states.find((each) => each === query.get("status")) ?? "";
-  const [eventType, pageToken] = [query.get("event") ?? "", query.get("after") ?? ""];
+  const eventType = typesOf(endpoint).find((each) => each === query.get("event")) ?? "";
+  const pageToken = query.get("after") ?? "";
   const filter = { endpointId: endpoint.id, pageSize, pageToken, status, eventType };
   const load = () => context.peers.webhooks.listDeliveries({ merchantId, environment, ...filter });
   const isFiltered = status !== "" || eventType !== "";
@@ -168,10 +169,15 @@ ${cursorLinks(language, { path, query, next: nextPageToken, total: deliveries.le
 ${filterChips(language, path, query, shown)}${found}`;
 }
 
-function filters(language: Language, path: string, { eventTypes }: Endpoint, status: string, eventType: string): Html {
+/** Those that the form offers. */
+function typesOf({ eventTypes }: Endpoint): readonly string[] {
+  return [...new Set([...eventTypes, "test.ping"])];
+}
+
+function filters(language: Language, path: string, endpoint: Endpoint, status: string, eventType: string): Html {
   const texts = textsOf(language).webhooks;
   const statuses = [{ value: "", label: texts.anyStatus }, ...states.map((value) => ({ value, label: texts[value] }))];
-  const types = [...new Set([...eventTypes, "test.ping"])].map((value) => ({ value, label: value }));
+  const types = typesOf(endpoint).map((value) => ({ value, label: value }));
   const events = [{ value: "", label: texts.anyEvent }, ...types];
   return filterForm(path, texts.deliveries, texts.find, [
     filterSelect({ name: "status", label: texts.status, value: status, choices: statuses }),

@@ -39,7 +39,8 @@ export interface PaymentFilters {
 export function readFilters(query: URLSearchParams, language: Language): PaymentFilters {
   const value = (name: FilterName) => (query.get(name) ?? "").trim().slice(0, maxLengths[name]);
   const typed = {
-    ...{ q: value("q"), status: value("status"), from: value("from"), to: value("to") },
+    ...{ q: value("q"), status: codesOf("paymentStates").find((each) => each === value("status")) ?? "" },
+    ...{ from: value("from"), to: value("to") },
     ...{ min: value("min"), max: value("max"), currency: value("currency"), connector: value("connector") },
     ...{ reference: value("reference") },
     ...{ captured_from: value("captured_from"), captured_to: value("captured_to") },

@@ -38,7 +38,8 @@ interface RefundFilters {
 export function readRefundFilters(query: URLSearchParams, language: Language): RefundFilters {
   const texts = textsOf(language).refunds;
   const value = (name: keyof FilterValues) => (query.get(name) ?? "").trim().slice(0, queryMax);
-  const typed = { q: value("q"), status: value("status"), from: value("from"), to: value("to") };
+  const status = [...statuses, needsAction].find((each) => each === value("status")) ?? "";
+  const typed = { q: value("q"), status, from: value("from"), to: value("to") };
   const [from, to] = [dayStart(typed.from), dayEnd(typed.to)];
   const problems: Problems = [
     ...(typed.from !== "" && !from ? [["from", fillText(texts.wrongDay, { field: texts.from })] as const] : []),
