@@ -69,6 +69,7 @@ export function toListedPayment(item: PaymentItem): ListedPayment {
     createdAt: timestampFromDate(item.createdAt),
     authorizedAt: toTimestamp(item.authorizedAt),
     capturedAt: toTimestamp(item.capturedAt),
+    updatedAt: toTimestamp(item.updatedAt),
   });
 }
 
@@ -82,6 +83,7 @@ export function toPayment(record: PaymentRecord, names: FailureNames): Payment {
     captureBefore: toTimestamp(record.captureBefore),
     capturedAt: toTimestamp(record.capturedAt),
     failedAt: toTimestamp(record.failedAt),
+    updatedAt: toTimestamp(record.updatedAt),
     card: record.card,
     verification: record.verification,
     refunds: record.refunds.map(toRefund),

@@ -44,6 +44,7 @@ import type { VerifyDeps } from "../flows/verify-intent.ts";
 import { readOverview } from "../lists/overview.ts";
 import { listPayments, type PaymentFilters } from "../lists/payments.ts";
 import { findBuyers, findRefundRecord, listChosenRefunds, listRefundRecords } from "../lists/refunds.ts";
+import { listUpdatedPayments } from "../lists/updated-payments.ts";
 import { toJournalEntry, toListedPayment, toPayment, toPaymentState, toRefund } from "../messages.ts";
 import type { CaptureMethod } from "../rules/payment.ts";
 import { readBalances, readEntries } from "../store/journal.ts";
@@ -109,6 +110,13 @@ export function paymentsRpc(deps: PaymentsDeps): ServiceImpl<typeof PaymentsServ
         (window) => listPayments(db, request, filters, { ...window, isUncounted: request.withoutTotal }),
       );
       return create(ListPaymentsResponseSchema, { payments: rows.map(toListedPayment), total, hasMore });
+    },
+    listUpdatedPayments: async (request) => {
+      const { updatedFrom, updatedTo, pageSize: limit, pageToken } = request;
+      const timeOf = (bound: typeof updatedFrom) => (bound ? timestampDate(bound) : new Date(0));
+      const window = { from: timeOf(updatedFrom), to: timeOf(updatedTo), limit, pageToken };
+      const { rows, nextPageToken } = await listUpdatedPayments(db, request, window);
+      return { payments: rows.map(toListedPayment), nextPageToken };
     },
     refundPayment: (request) => {
       recovery.assertOff();

@@ -89,6 +89,8 @@ export const paymentColumns = new Columns({
   customerEmail: text,
   metadata: sqlColumn<Readonly<Record<string, string>>>("jsonb"),
   createdAt: time,
+  /** undefined: not changed since there is this column. */
+  updatedAt: optionalColumn(time),
 });
 
 /** A card has its last four digits at least. */

@@ -24,6 +24,7 @@ const itemFields = paymentColumns.pick(
   "authorizedAt",
   "capturedAt",
   "createdAt",
+  "updatedAt",
 );
 const recordFields = paymentColumns.pick(
   "environment",
