@@ -42,6 +42,8 @@ test("a service imports itself, the platform and generated code, and no other se
     const allowed = [
       `services/${own}/`,
       ...(own === "simulator" ? [] : ["services/platform/", "services/services.ts", "proto/gen/"]),
+      // It shows merchants the same objects as the gateway.
+      ...(own === "webhook" ? ["services/public-json/"] : []),
     ];
     return !allowed.some((prefix) => target.startsWith(prefix));
   };
@@ -54,10 +56,10 @@ test("a service imports itself, the platform and generated code, and no other se
   );
 });
 
-test("the gateway imports itself, the platform and generated code", () => {
+test("the gateway imports itself, the platform, the public JSON of objects and generated code", () => {
   const gateway = code.filter((file) => file.path.startsWith("gateway/"));
   const isForeign = (_: SourceFile, target: string) =>
-    !/^(gateway\/|services\/platform\/|services\/services\.ts$|proto\/gen\/)/.test(target);
+    !/^(gateway\/|services\/(?:platform|public-json)\/|services\/services\.ts$|proto\/gen\/)/.test(target);
   none(offendingImports(gateway, isForeign, "the gateway calls services over RPC"));
 });
 
@@ -493,7 +495,7 @@ test("npm checks each package that it fetches by the lock file's hash, but for d
 
 /** Lines by `wc -l`, and files. A change that makes something smaller lowers its number here. */
 const budgets = {
-  product: 88_922,
+  product: 88_990,
   platform: 9_000,
   platformFiles: 75,
   /** Lines of tests for each line of the product. */

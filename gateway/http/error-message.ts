@@ -5,8 +5,8 @@ import type { FastifyRequest } from "fastify";
 import type { Violation } from "#platform/values/failure.ts";
 import { type Noun, prefixes } from "#platform/values/id.ts";
 import { type Members, membersOf } from "#platform/values/unchecked.ts";
+import { environmentText } from "../../services/public-json/field.ts";
 import { type Envelope, errorTable } from "../failures.ts";
-import { environmentText } from "../json/parts/field.ts";
 import { unknownRoute } from "./unknown-names.ts";
 
 /** Replaces the table's message; an operation's or a handler's own message stays. @param paths of all operations */

@@ -1,8 +1,15 @@
 // API keys as public JSON (docs/contract.md §7). Only the response that creates a key contains the raw key.
 import { type Static, Type } from "typebox";
 import type { CreateApiKeyResponse, RollApiKeyResponse } from "#proto/merchant/v1/merchant_pb.ts";
-import { environmentSchema, idSchema, jsonComponent, secretSchema, textSchema, timeSchema } from "./parts/field.ts";
-import { presentMessage } from "./parts/present.ts";
+import {
+  environmentSchema,
+  idSchema,
+  jsonComponent,
+  secretSchema,
+  textSchema,
+  timeSchema,
+} from "../../services/public-json/field.ts";
+import { presentMessage } from "../../services/public-json/present.ts";
 
 const record = {
   id: idSchema("apiKey"),

@@ -1,8 +1,8 @@
 // Onboarding applications as public JSON (docs/contract.md §8).
 import { type Static, Type } from "typebox";
 import type { Application } from "#proto/merchant/v1/merchant_pb.ts";
-import { idSchema, jsonComponent, textSchema, timeSchema } from "./parts/field.ts";
-import { presentMessage } from "./parts/present.ts";
+import { idSchema, jsonComponent, textSchema, timeSchema } from "../../services/public-json/field.ts";
+import { presentMessage } from "../../services/public-json/present.ts";
 
 export const ApplicationJson = jsonComponent(
   "Application",

@@ -1,8 +1,8 @@
 // Checkout branding as public JSON (docs/contract.md §4 and §8).
 import { type Static, Type } from "typebox";
 import type { Branding } from "#proto/merchant/v1/merchant_pb.ts";
-import { jsonComponent, listValues, textSchema } from "./parts/field.ts";
-import { presentMessage } from "./parts/present.ts";
+import { jsonComponent, listValues, textSchema } from "../../services/public-json/field.ts";
+import { presentMessage } from "../../services/public-json/present.ts";
 
 export const buttonStyles = ["rounded", "pill", "rectangular"] as const;
 export const backgroundStyles = ["subtle", "plain", "gradient", "solid"] as const;

@@ -8,8 +8,12 @@ import type {
 } from "#proto/checkout/v1/checkout_pb.ts";
 import type { GetBrandingResponse } from "#proto/merchant/v1/merchant_pb.ts";
 import type { Payment, PaymentFailure } from "#proto/payments/v1/payments_pb.ts";
-import { BrandingJson, presentBranding } from "./branding.ts";
-import { RenderJson, sessionStatus, sessionStatuses } from "./checkout-session.ts";
+import {
+  LineItemJson,
+  RenderJson,
+  sessionStatus,
+  sessionStatuses,
+} from "../../services/public-json/checkout-session.ts";
 import {
   amountSchema,
   currencySchema,
@@ -25,10 +29,10 @@ import {
   textSchema,
   timeSchema,
   timeText,
-} from "./parts/field.ts";
-import { LineItemJson } from "./parts/line-item.ts";
-import { presentMessage } from "./parts/present.ts";
-import { captureMethodOf, captureMethods } from "./payment.ts";
+} from "../../services/public-json/field.ts";
+import { captureMethodOf, captureMethods } from "../../services/public-json/payment.ts";
+import { presentMessage } from "../../services/public-json/present.ts";
+import { BrandingJson, presentBranding } from "./branding.ts";
 
 const buyerAdvices = ["retry_later", "use_another_card", "contact_issuer"] as const;
 const buyerCodes = [

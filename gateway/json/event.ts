@@ -2,8 +2,8 @@
 import { type Static, Type } from "typebox";
 import { membersOf } from "#platform/values/unchecked.ts";
 import type { AnnouncedEvent, EventType } from "#proto/webhook/v1/webhook_pb.ts";
-import { idSchema, jsonComponent, numberOf, textSchema, timeSchema } from "./parts/field.ts";
-import { presentMessage } from "./parts/present.ts";
+import { idSchema, jsonComponent, numberOf, textSchema, timeSchema } from "../../services/public-json/field.ts";
+import { presentMessage } from "../../services/public-json/present.ts";
 
 export const payloadSchema = (description: string) =>
   Type.Unsafe<Record<string, unknown>>({

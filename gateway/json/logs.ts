@@ -2,8 +2,15 @@
 import { type Static, Type } from "typebox";
 import type { ApiRequest, AuditEntry } from "#proto/merchant/v1/audit_pb.ts";
 import { Environment } from "#proto/merchant/v1/merchant_pb.ts";
-import { environmentText, idSchema, jsonComponent, textSchema, timeSchema, timeTextOf } from "./parts/field.ts";
-import { presentMessage } from "./parts/present.ts";
+import {
+  environmentText,
+  idSchema,
+  jsonComponent,
+  textSchema,
+  timeSchema,
+  timeTextOf,
+} from "../../services/public-json/field.ts";
+import { presentMessage } from "../../services/public-json/present.ts";
 
 export const ApiRequestJson = jsonComponent(
   "ApiRequest",

@@ -1,8 +1,8 @@
 // A merchant and its profile as public JSON (docs/contract.md §8).
 import { type Static, Type } from "typebox";
 import type { Merchant } from "#proto/merchant/v1/merchant_pb.ts";
-import { idSchema, jsonComponent, textSchema } from "./parts/field.ts";
-import { presentMessage } from "./parts/present.ts";
+import { idSchema, jsonComponent, textSchema } from "../../services/public-json/field.ts";
+import { presentMessage } from "../../services/public-json/present.ts";
 
 const status = textSchema("`pending`, `active`, `suspended` or `closed`.", "active");
 const email = textSchema("Contact e-mail.", "owner@example.com");

@@ -1,7 +1,6 @@
 // Webhook endpoints and deliveries as public JSON (docs/contract.md §9).
 import { type Static, Type } from "typebox";
 import type { Delivery, Endpoint, GetDeliveryResponse, PaymentDelivery } from "#proto/webhook/v1/webhook_pb.ts";
-import { payloadOf, payloadSchema } from "./event.ts";
 import {
   enumSchema,
   environmentSchema,
@@ -10,8 +9,9 @@ import {
   secretSchema,
   textSchema,
   timeSchema,
-} from "./parts/field.ts";
-import { presentMessage } from "./parts/present.ts";
+} from "../../services/public-json/field.ts";
+import { presentMessage } from "../../services/public-json/present.ts";
+import { payloadOf, payloadSchema } from "./event.ts";
 
 export const endpointStatuses = ["active", "disabled"] as const;
 

@@ -1,8 +1,8 @@
 // Converts schemas for the OpenAPI document: named ones become components and references.
 import type { TSchema } from "typebox";
 import { type Members, membersOf } from "#platform/values/unchecked.ts";
+import { componentName } from "../../services/public-json/field.ts";
 import { documentedPattern } from "../http/own-formats.ts";
-import { componentName } from "../json/parts/field.ts";
 
 export type Json = null | boolean | number | string | Json[] | { [name: string]: Json };
 export type JsonObject = { [name: string]: Json };

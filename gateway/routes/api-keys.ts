@@ -2,15 +2,15 @@
 import { timestampMs } from "@bufbuild/protobuf/wkt";
 import { Type } from "typebox";
 import { Failure, invalidField } from "#platform/values/failure.ts";
+import { environmentSchema, idSchema, jsonComponent } from "../../services/public-json/field.ts";
+import { presentMessage } from "../../services/public-json/present.ts";
 import { type GatewayContext, merchantRoute } from "../auth/auth.ts";
 import { ApiError } from "../failures.ts";
 import { displayLine } from "../http/display-text.ts";
 import { moment } from "../http/own-formats.ts";
 import { ApiKeyJson, NewApiKey, presentNewApiKey } from "../json/api-key.ts";
-import { environmentSchema, idSchema, jsonComponent } from "../json/parts/field.ts";
 import { assertOwnEnvironment } from "../json/parts/input.ts";
 import { pageJson, pageQuery, pageSchema } from "../json/parts/list.ts";
-import { presentMessage } from "../json/parts/present.ts";
 import { momentOf } from "../json/parts/time-bound.ts";
 import { scopes } from "../operation.ts";
 import type { Peers } from "../peers.ts";

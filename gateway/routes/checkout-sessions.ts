@@ -1,16 +1,18 @@
 // Checkout sessions for the merchant's backend: create, list, read, expire (docs/contract.md §4).
 import { Type } from "typebox";
-import { type GatewayContext, merchantRoute } from "../auth/auth.ts";
-import { displayText } from "../http/display-text.ts";
-import { idempotencyOf, markReplay } from "../idempotency.ts";
 import {
   CreatedSession,
+  lineAmount,
   presentCreated,
   presentSession,
   SessionJson,
   sessionStatuses,
-} from "../json/checkout-session.ts";
-import { amountSchema, enumSchema, idSchema, jsonComponent, metadataSchema } from "../json/parts/field.ts";
+} from "../../services/public-json/checkout-session.ts";
+import { amountSchema, enumSchema, idSchema, jsonComponent, metadataSchema } from "../../services/public-json/field.ts";
+import { captureMethodInput } from "../../services/public-json/payment.ts";
+import { type GatewayContext, merchantRoute } from "../auth/auth.ts";
+import { displayLine, displayText } from "../http/display-text.ts";
+import { idempotencyOf, markReplay } from "../idempotency.ts";
 import {
   currencyInput,
   currencyOf,
@@ -22,12 +24,24 @@ import {
   searchOf,
   urlInput,
 } from "../json/parts/input.ts";
-import { LineItemInput } from "../json/parts/line-item.ts";
 import { pageOf, pageQueryOf, pageSchema, windowOf } from "../json/parts/list.ts";
 import { timeBoundQuery, timeBounds } from "../json/parts/time-bound.ts";
-import { captureMethodInput } from "../json/payment.ts";
 import { strict } from "../operation.ts";
 import type { Peers } from "../peers.ts";
+
+const lineAmountMax = 99_999_999;
+
+const LineItemInput = jsonComponent(
+  "NewLineItem",
+  Type.Object(
+    {
+      name: Type.String({ format: displayLine, minLength: 1, maxLength: 200, examples: ["Lemon cookbook"] }),
+      quantity: Type.Integer({ minimum: 1, maximum: 9_999, examples: [2] }),
+      amount: Type.Integer({ ...lineAmount, minimum: -lineAmountMax, maximum: lineAmountMax }),
+    },
+    { additionalProperties: false },
+  ),
+);
 
 const tag = "Checkout sessions";
 const sessionId = Type.Object({ id: idSchema("session", "Id of the session.") });

@@ -1,6 +1,7 @@
 // Public operations for a buyer's browser, authenticated by the session's secret (docs/contract.md §4 and §7).
 import { Type } from "typebox";
 import { Environment } from "#proto/merchant/v1/merchant_pb.ts";
+import { idSchema, jsonComponent } from "../../services/public-json/field.ts";
 import { buyerRoute, type GatewayContext } from "../auth/auth.ts";
 import {
   ConfirmedCheckout,
@@ -10,7 +11,6 @@ import {
   presentEmailTaken,
   ResolvedCheckout,
 } from "../json/checkout.ts";
-import { idSchema, jsonComponent } from "../json/parts/field.ts";
 import { emailInput, emailOf } from "../json/parts/input.ts";
 import type { Peers } from "../peers.ts";
 

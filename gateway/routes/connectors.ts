@@ -1,10 +1,16 @@
 // Connectors of a merchant: list, choose surface, make primary (docs/contract.md §8).
 import { Type } from "typebox";
 import { invalidField } from "#platform/values/failure.ts";
+import {
+  enumSchema,
+  environmentSchema,
+  idSchema,
+  jsonComponent,
+  textSchema,
+} from "../../services/public-json/field.ts";
+import { presentMessage } from "../../services/public-json/present.ts";
 import { type GatewayContext, merchantRoute } from "../auth/auth.ts";
-import { enumSchema, environmentSchema, idSchema, jsonComponent, textSchema } from "../json/parts/field.ts";
 import { dataSchema } from "../json/parts/list.ts";
-import { presentMessage } from "../json/parts/present.ts";
 import type { Peers } from "../peers.ts";
 
 const tag = "Connectors";

@@ -1,23 +1,22 @@
 // Disputes: list, read, submit evidence, accept (docs/contract.md §5).
 import { Type } from "typebox";
 import { newId } from "#platform/values/id.ts";
-import { type GatewayContext, merchantRoute } from "../auth/auth.ts";
-import { dropDisputeFile, pieceBytes, piecesOf } from "../http/body/pieces.ts";
-import { bytesOf, typeOf } from "../http/body/raw-body.ts";
-import { dayOrMoment } from "../http/own-formats.ts";
-import { keyOrOwn, markReplay } from "../idempotency.ts";
 import {
   DisputeFileJson,
   DisputeItem,
   DisputeOwn,
   disputeStatuses,
-  NewEvidence,
   presentDisputeFile,
   presentDisputeItem,
   presentDisputeOwn,
-  splitEvidence,
-} from "../json/dispute.ts";
-import { enumSchema, idSchema } from "../json/parts/field.ts";
+} from "../../services/public-json/dispute.ts";
+import { enumSchema, idSchema } from "../../services/public-json/field.ts";
+import { type GatewayContext, merchantRoute } from "../auth/auth.ts";
+import { dropDisputeFile, pieceBytes, piecesOf } from "../http/body/pieces.ts";
+import { bytesOf, typeOf } from "../http/body/raw-body.ts";
+import { dayOrMoment } from "../http/own-formats.ts";
+import { keyOrOwn, markReplay } from "../idempotency.ts";
+import { NewEvidence, splitEvidence } from "../json/evidence.ts";
 import { pageOf, pageQueryOf, pageSchema, windowOf } from "../json/parts/list.ts";
 import { dayOrMomentOf, timeBounds } from "../json/parts/time-bound.ts";
 import { strict } from "../operation.ts";

@@ -1,9 +1,9 @@
 // The API request log and the audit log of a merchant (docs/contract.md §8).
 import { Type } from "typebox";
 import { Failure } from "#platform/values/failure.ts";
+import { idSchema } from "../../services/public-json/field.ts";
 import { type GatewayContext, merchantRoute } from "../auth/auth.ts";
 import { ApiRequestJson, AuditEntryJson, presentApiRequest, presentAuditEntry } from "../json/logs.ts";
-import { idSchema } from "../json/parts/field.ts";
 import { logPage, logQuery, logWindow } from "../json/parts/log-page.ts";
 import type { Peers } from "../peers.ts";
 

@@ -1,5 +1,7 @@
 // The merchant itself: read, profile, branding (docs/contract.md §8).
 import { Type } from "typebox";
+import { enumSchema, jsonComponent } from "../../services/public-json/field.ts";
+import { presentMessage } from "../../services/public-json/present.ts";
 import { type GatewayContext, merchantRoute } from "../auth/auth.ts";
 import { displayLine, notBlank } from "../http/display-text.ts";
 import { httpsUrl } from "../http/own-formats.ts";
@@ -14,9 +16,7 @@ import {
   themes,
 } from "../json/branding.ts";
 import { MerchantJson, ProfileJson, presentMerchant } from "../json/merchant.ts";
-import { enumSchema, jsonComponent } from "../json/parts/field.ts";
 import { changeOf, clearable, currencyInput, emailInput, emailOf, httpsUrlOf } from "../json/parts/input.ts";
-import { presentMessage } from "../json/parts/present.ts";
 import type { Peers } from "../peers.ts";
 
 const tag = "Merchant";

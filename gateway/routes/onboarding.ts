@@ -1,9 +1,9 @@
 // Onboarding applications: public, with limits per address (docs/contract.md §8).
 import { Type } from "typebox";
+import { idSchema, jsonComponent } from "../../services/public-json/field.ts";
 import { type GatewayContext, openRoute } from "../auth/auth.ts";
 import { displayLine } from "../http/display-text.ts";
 import { ApplicationJson, presentApplication } from "../json/application.ts";
-import { idSchema, jsonComponent } from "../json/parts/field.ts";
 import { changeOf, clearable, currencyInput, currencyOf, emailInput, emailOf } from "../json/parts/input.ts";
 import { strict } from "../operation.ts";
 import type { Peers } from "../peers.ts";

@@ -2,10 +2,18 @@
 import { create } from "@bufbuild/protobuf";
 import { Type } from "typebox";
 import { ListPaymentsResponseSchema } from "#proto/payments/v1/payments_pb.ts";
+import { amountSchema, idSchema, jsonComponent, metadataSchema } from "../../services/public-json/field.ts";
+import {
+  captureMethodInput,
+  PaymentItem,
+  PaymentJson,
+  paymentStatusText,
+  presentPayment,
+} from "../../services/public-json/payment.ts";
+import { presentMessage } from "../../services/public-json/present.ts";
 import { type GatewayContext, merchantRoute } from "../auth/auth.ts";
 import { displayText } from "../http/display-text.ts";
 import { keyOrOwn, markReplay } from "../idempotency.ts";
-import { amountSchema, idSchema, jsonComponent, metadataSchema } from "../json/parts/field.ts";
 import {
   currencyInput,
   currencyOf,
@@ -16,9 +24,7 @@ import {
   searchOf,
 } from "../json/parts/input.ts";
 import { assertOrder, emptyForUnknown, pageOf, pageQueryOf, pageSchema, windowOf } from "../json/parts/list.ts";
-import { presentMessage } from "../json/parts/present.ts";
 import { capturedBoundQuery, capturedBounds, timeBoundQuery, timeBounds } from "../json/parts/time-bound.ts";
-import { captureMethodInput, PaymentItem, PaymentJson, paymentStatusText, presentPayment } from "../json/payment.ts";
 import { strict } from "../operation.ts";
 import type { Peers } from "../peers.ts";
 

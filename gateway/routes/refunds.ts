@@ -1,13 +1,13 @@
 // Refunds: create, list of a payment, list of all (docs/contract.md §5).
 import { Type } from "typebox";
+import { amountSchema, enumSchema, idSchema, jsonComponent } from "../../services/public-json/field.ts";
+import { presentMessage } from "../../services/public-json/present.ts";
+import { presentRefundResult, RefundItem, RefundResult, refundStatuses } from "../../services/public-json/refund.ts";
 import { type GatewayContext, merchantRoute } from "../auth/auth.ts";
 import { displayText } from "../http/display-text.ts";
 import { keyOrOwn, markReplay } from "../idempotency.ts";
-import { amountSchema, enumSchema, idSchema, jsonComponent } from "../json/parts/field.ts";
 import { pageOf, pageQueryOf, pageSchema, windowOf } from "../json/parts/list.ts";
-import { presentMessage } from "../json/parts/present.ts";
 import { timeBoundQuery, timeBounds } from "../json/parts/time-bound.ts";
-import { presentRefundResult, RefundItem, RefundResult, refundStatuses } from "../json/refund.ts";
 import { strict } from "../operation.ts";
 import type { Peers } from "../peers.ts";
 

@@ -2,11 +2,11 @@
 import { create } from "@bufbuild/protobuf";
 import { Type } from "typebox";
 import { ListDeliveriesResponseSchema } from "#proto/webhook/v1/webhook_pb.ts";
+import { enumSchema, idSchema } from "../../services/public-json/field.ts";
+import { presentMessage } from "../../services/public-json/present.ts";
 import { type GatewayContext, merchantRoute } from "../auth/auth.ts";
-import { enumSchema, idSchema } from "../json/parts/field.ts";
 import { dataSchema, emptyForUnknown } from "../json/parts/list.ts";
 import { afterQuery, logPage, pageAfter } from "../json/parts/log-page.ts";
-import { presentMessage } from "../json/parts/present.ts";
 import {
   DeliveryJson,
   DeliveryWithAttempts,

@@ -1,10 +1,16 @@
 // Webhook endpoints of a merchant (docs/contract.md §9).
 import { Type } from "typebox";
+import {
+  enumSchema,
+  environmentSchema,
+  idSchema,
+  jsonComponent,
+  listValues,
+} from "../../services/public-json/field.ts";
 import { type GatewayContext, merchantRoute } from "../auth/auth.ts";
 import { displayText } from "../http/display-text.ts";
 import { httpsUrl } from "../http/own-formats.ts";
 import { idempotencyOf, markReplay } from "../idempotency.ts";
-import { enumSchema, environmentSchema, idSchema, jsonComponent, listValues } from "../json/parts/field.ts";
 import { assertOwnEnvironment } from "../json/parts/input.ts";
 import { dataSchema } from "../json/parts/list.ts";
 import {

@@ -2,10 +2,10 @@
 // (docs/contract.md §9).
 import { Type } from "typebox";
 import { Failure } from "#platform/values/failure.ts";
+import { idSchema, jsonComponent } from "../../services/public-json/field.ts";
+import { presentMessage } from "../../services/public-json/present.ts";
 import { type GatewayContext, merchantRoute } from "../auth/auth.ts";
 import { moment } from "../http/own-formats.ts";
-import { idSchema, jsonComponent } from "../json/parts/field.ts";
-import { presentMessage } from "../json/parts/present.ts";
 import { momentOf } from "../json/parts/time-bound.ts";
 import { RetryRunJson } from "../json/webhook.ts";
 import { strict } from "../operation.ts";

@@ -4,9 +4,9 @@ import { buyerEmail, withAsciiDomain } from "#platform/values/email.ts";
 import { invalidField } from "#platform/values/failure.ts";
 import { currencyExponent } from "#platform/values/money.ts";
 import { Environment } from "#proto/merchant/v1/merchant_pb.ts";
+import { environmentText } from "../../../services/public-json/field.ts";
 import { displayLine } from "../../http/display-text.ts";
 import { returnUrl, urlProblem } from "../../http/own-formats.ts";
-import { environmentText } from "./field.ts";
 
 /** 254 is RFC 5321's longest address. */
 export const emailInput = (description: string) =>

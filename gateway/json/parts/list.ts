@@ -3,7 +3,7 @@
 import { type TSchema, Type } from "typebox";
 import { asFailure, invalidField, type Violation } from "#platform/values/failure.ts";
 import type { Noun } from "#platform/values/id.ts";
-import { idSchema, numberOf } from "./field.ts";
+import { idSchema, numberOf } from "../../../services/public-json/field.ts";
 
 const limitMax = 200;
 const limitDefault = 50;

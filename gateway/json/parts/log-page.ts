@@ -2,7 +2,7 @@
 import { type TSchema, Type } from "typebox";
 import { invalidField } from "#platform/values/failure.ts";
 import { isId, type Noun } from "#platform/values/id.ts";
-import { idSchema } from "./field.ts";
+import { idSchema } from "../../../services/public-json/field.ts";
 import { pageQuery } from "./list.ts";
 import { timeBoundQuery, timeRange } from "./time-bound.ts";
 

@@ -2,10 +2,10 @@
 // them, without a script.
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import type { GetBrandingResponse } from "#proto/merchant/v1/merchant_pb.ts";
+import { optionalField } from "../../../services/public-json/field.ts";
 import { errorAnswer } from "../../failures.ts";
 import { html } from "../../html.ts";
 import { presentBranding } from "../../json/branding.ts";
-import { optionalField } from "../../json/parts/field.ts";
 import { brandingQuery } from "../../web/branding/branding-query.ts";
 import { acceptedLanguages, type ChosenLanguage, chooseLanguage } from "../../web/languages.ts";
 import type { PageFiles, ShellMerchant } from "../../web/shell.ts";

@@ -10,7 +10,7 @@ import type { CreatePaymentRequestSchema } from "#proto/checkout/v1/checkout_pb.
 import { RiskKind, RiskService } from "#proto/checkout/v1/risk_pb.ts";
 import { ConnectorService, MerchantService } from "#proto/merchant/v1/merchant_pb.ts";
 import { ConnectorAccountService } from "#proto/payments/v1/payments_pb.ts";
-import { presentCreated } from "../../../gateway/json/checkout-session.ts";
+import { presentCreated } from "../../../services/public-json/checkout-session.ts";
 import { eventually } from "../../harness/eventually.ts";
 import { suite } from "../../harness/suite.ts";
 import { isRefusal } from "../service-config.ts";

@@ -4,8 +4,8 @@
 import { Environment } from "#proto/merchant/v1/merchant_pb.ts";
 import type { JournalEntry } from "#proto/payments/v1/journal_pb.ts";
 import type { Payment } from "#proto/payments/v1/payments_pb.ts";
+import { presentPayment } from "../../../../../services/public-json/payment.ts";
 import { type Html, html } from "../../../../html.ts";
-import { presentPayment } from "../../../../json/payment.ts";
 import { idParam } from "../../../http/address.ts";
 import { merchantPage } from "../../../routes.ts";
 import type { ConsoleContext, MerchantVisit, Page } from "../../../session/visit.ts";

@@ -14,8 +14,8 @@ import {
   referenceSchema,
   textSchema,
   timeSchema,
-} from "./parts/field.ts";
-import { presentMessage } from "./parts/present.ts";
+} from "./field.ts";
+import { presentMessage } from "./present.ts";
 import { RefundJson } from "./refund.ts";
 
 export const captureMethods = ["automatic", "manual"] as const;

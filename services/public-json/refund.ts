@@ -10,7 +10,7 @@ import {
   optionalField,
   textSchema,
   timeSchema,
-} from "./parts/field.ts";
+} from "./field.ts";
 
 export const refundStatuses = ["pending", "succeeded", "failed", "canceled"] as const;
 

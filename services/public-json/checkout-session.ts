@@ -1,4 +1,5 @@
-// Checkout sessions as public JSON for the merchant (docs/contract.md §4). The buyer's view is in checkout.ts.
+// Checkout sessions as public JSON for the merchant (docs/contract.md §4). The buyer's view is in
+// gateway/json/checkout.ts.
 import { type Static, Type } from "typebox";
 import type { CreateSessionResponse, Session } from "#proto/checkout/v1/checkout_pb.ts";
 import {
@@ -13,10 +14,9 @@ import {
   secretSchema,
   textSchema,
   timeSchema,
-} from "./parts/field.ts";
-import { LineItemJson } from "./parts/line-item.ts";
-import { presentMessage } from "./parts/present.ts";
+} from "./field.ts";
 import { captureMethodOf, captureMethods } from "./payment.ts";
+import { presentMessage } from "./present.ts";
 
 export const sessionStatuses = ["open", "processing", "completed", "expired", "canceled"] as const;
 
@@ -35,6 +35,22 @@ export const RenderJson = jsonComponent(
     },
     { description: "Data to mount the processor's surface in the browser." },
   ),
+);
+
+export const lineAmount = {
+  format: "int64",
+  description: "Amount of the whole line, minor units; negative for a discount.",
+  examples: [1050],
+};
+
+/** Merchant and buyer get line items as they were sent. */
+export const LineItemJson = jsonComponent(
+  "LineItem",
+  Type.Object({
+    name: textSchema("Name of the item.", "Lemon cookbook"),
+    quantity: Type.Integer({ examples: [2] }),
+    amount: Type.Integer(lineAmount),
+  }),
 );
 
 const shared = {
