@@ -36,6 +36,7 @@ export function toSession(session: NewSession, stored: StoredSession | undefined
     cancelUrl: session.cancelUrl,
     locale: session.locale,
     paymentLinkId: session.paymentLinkId,
+    version: stored?.version ?? 0,
     lineItems: session.lineItems.map(({ name, quantity, amount }) => ({ name, quantity, amount })),
     expiresAt: timestampFromDate(session.expiresAt),
     createdAt: timestampFromDate(session.createdAt),

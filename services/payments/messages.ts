@@ -90,6 +90,7 @@ export function toPayment(record: PaymentRecord, names: FailureNames): Payment {
     dispute: record.dispute && toDispute(record.dispute),
     attempts: record.attempts.map((attempt) => toAttempt(attempt, names)),
     failure: record.failed && toFailure(record.failed, names),
+    version: BigInt(record.version),
   });
 }
 
@@ -119,13 +120,14 @@ export function toAccountStatus(account: AccountReport | undefined): AccountStat
 }
 
 export function toDisputeRecord(item: DisputeItem): DisputeRecordMessage {
-  const { paymentId, currency, acceptance, evidence } = item;
+  const { paymentId, currency, acceptance, evidence, version } = item;
   const { status, texts, files, submittedAt } = evidence;
   return create(DisputeRecordSchema, {
     dispute: toDispute(item),
     paymentId,
     currency,
     acceptance,
+    version,
     evidence: { status, texts: { ...texts }, files: { ...files }, submittedAt: toTimestamp(submittedAt) },
   });
 }

@@ -15,6 +15,8 @@ export interface DisputeItem extends DisputeRecord {
   readonly paymentId: string;
   readonly currency: string;
   readonly acceptance: string;
+  /** Of the payment; 0 in a list. */
+  readonly version: bigint;
   /** Texts and files are empty in a list. */
   readonly evidence: EvidenceContent & {
     readonly status: ReturnType<typeof evidenceStatus>;
@@ -43,6 +45,7 @@ interface Row {
   id: string;
   texts?: EvidenceContent["texts"] | null;
   files?: EvidenceContent["files"] | null;
+  version?: string;
 }
 
 const columns = `${disputeColumns.names("t")}, ${ownColumns.names("t")}, e.state as evidence_state, e.submitted_at`;
@@ -54,7 +57,7 @@ const lastEvidence = `left join lateral (
 /** undefined: the owner has no such dispute. */
 export async function findDisputeRecord(sql: Sql, owner: Owner, id: string): Promise<DisputeItem | undefined> {
   const [row] = await sql.rows<Row>(
-    `select ${columns}, e.texts, e.files from disputes t ${lastEvidence}
+    `select ${columns}, e.texts, e.files, p.version from disputes t join payments p on p.id = t.payment_id ${lastEvidence}
      where t.id = $3 and t.merchant_id = $1 and t.environment = $2`,
     [owner.merchantId, owner.environment, id],
   );
@@ -107,7 +110,7 @@ function conditionOf(owner: Owner, { status, paymentId, from, to, dueBefore }: D
 
 function itemOf(row: Row): DisputeItem {
   const { evidenceState, submittedAt } = evidenceColumns.read(row);
-  const { texts, files } = row;
+  const { texts, files, version } = row;
   const evidence = { status: evidenceStatus(evidenceState), texts: texts ?? {}, files: files ?? {}, submittedAt };
-  return { ...disputeColumns.read(row), ...ownColumns.read(row), evidence };
+  return { ...disputeColumns.read(row), ...ownColumns.read(row), version: BigInt(version ?? 0), evidence };
 }

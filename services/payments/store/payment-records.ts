@@ -39,6 +39,7 @@ const recordFields = paymentColumns.pick(
   "verification",
   "outcome",
   "lastAttemptRef",
+  "version",
 );
 
 /** A payment of the list. */

@@ -88,12 +88,15 @@ test("the proto decides each method's callers: reads for readers, money for the 
   );
   assert.deepEqual([...allowedCallers(MerchantService.method.createMerchant)], ["operator"]);
   assert.deepEqual([...allowedCallers(PaymentsService.method.confirmAnnouncements)], ["checkout", "webhook"]);
-  const openToWebhook = [CheckoutService, PaymentsService, MerchantService]
+  const openToWebhook = [CheckoutService, PaymentsService, DisputeService, MerchantService]
     .flatMap(({ methods }) => methods)
     .filter((method) => allowedCallers(method).has("webhook"));
   assert.deepEqual(openToWebhook, [
+    CheckoutService.method.batchGetSessions,
     CheckoutService.method.confirmAnnouncements,
+    PaymentsService.method.batchGetPayments,
     PaymentsService.method.confirmAnnouncements,
+    DisputeService.method.getDispute,
   ]);
 });
 
