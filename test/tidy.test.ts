@@ -163,13 +163,17 @@ const sharedTables: Readonly<Record<string, { readonly files: readonly string[];
   "webhook.delivery_queue": {
     files: [
       ...["store/attempts.ts", "store/deliveries.ts", "store/delivery-queue.ts", "store/retry-runs.ts"],
-      "store/replay-runs.ts",
+      ...["store/awaited-objects.ts", "store/replay-runs.ts"],
     ],
     why: "the other half of the same statements; a replay moves its place with the deliveries that it queues",
   },
   "webhook.events": {
     files: ["store/delivery-queue.ts", "store/event-feed.ts"],
     why: "an event is inserted with its deliveries; its position follows when those before it are consumed",
+  },
+  "webhook.awaited_objects": {
+    files: ["store/awaited-objects.ts", "store/delivery-queue.ts", "store/replay-runs.ts"],
+    why: "inserted in the statement that consumes or replays the event",
   },
 };
 const writing = /\b(?:insert into|delete from) ([a-z_]+)|\bupdate ([a-z_]+)(?: [a-z])?\s+set\b/g;
@@ -495,7 +499,7 @@ test("npm checks each package that it fetches by the lock file's hash, but for d
 
 /** Lines by `wc -l`, and files. A change that makes something smaller lowers its number here. */
 const budgets = {
-  product: 88_990,
+  product: 89_400,
   platform: 9_000,
   platformFiles: 75,
   /** Lines of tests for each line of the product. */

@@ -78,6 +78,7 @@ export const tiers: Readonly<Record<string, Tier>> = {
   "test/flows/webhook/delivery.": "quick",
   "test/flows/webhook/endpoints.": "quick",
   "test/flows/webhook/event-feed.": "quick",
+  "test/flows/webhook/objects.": "quick",
   "test/flows/webhook/operations.": "quick",
   "test/flows/webhook/ssrf.": "quick",
   "test/flows/webhook/upkeep.": "quick",

@@ -15,6 +15,13 @@ import { payloadOf, payloadSchema } from "./event.ts";
 
 export const endpointStatuses = ["active", "disabled"] as const;
 
+const payloads = ["reference", "object"] as const;
+
+export const payloadInput = enumSchema(
+  payloads,
+  "`reference`: deliveries have the ids and the status of the event's object; `object`: the object as `GET` answers it, with a `sequence` that orders its states.",
+);
+
 const endpoint = {
   id: idSchema("endpoint"),
   url: textSchema("Normalized https URL.", "https://shop.example.com/hooks"),
@@ -22,6 +29,7 @@ const endpoint = {
   event_types: Type.Array(Type.String(), { description: "Subscribed event codes.", examples: [["payment.succeeded"]] }),
   environment: environmentSchema,
   status: enumSchema(endpointStatuses, "A disabled endpoint gets no new deliveries."),
+  payload: payloadInput,
 };
 
 export const EndpointJson = jsonComponent("WebhookEndpoint", Type.Object(endpoint));
@@ -114,7 +122,8 @@ export const RetryRunJson = jsonComponent(
 );
 
 export function presentEndpoint(endpoint: Endpoint | undefined): Static<typeof EndpointJson> {
-  return presentMessage(EndpointJson, endpoint);
+  // A response stored by an earlier release has none.
+  return presentMessage(EndpointJson, endpoint, { payload: endpoint?.payload === "object" ? "object" : "reference" });
 }
 
 export function presentEndpointWithSecret(answer: {

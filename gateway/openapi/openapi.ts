@@ -146,7 +146,7 @@ function webhook(event: (typeof describedEvents)[number]): JsonObject {
       tags: ["Webhooks"],
       summary: event.fires,
       description:
-        "Sent to every active endpoint that subscribes to the event. Delivery is at-least-once: deduplicate on (`type`, `payment_id`, `status`) or a hash of the raw body.",
+        "Sent to every active endpoint that subscribes to the event. Delivery is at-least-once: deduplicate on (`type`, `payment_id`, `status`) or a hash of the raw body. An endpoint with `payload` `object` gets `type`, `id` and `created_at` of the event, `sequence` and the object as `data` instead.",
       security: [],
       parameters: [
         header("Service-Event", "The event type."),

@@ -17,6 +17,7 @@ import {
   EndpointJson,
   EndpointWithSecret,
   endpointStatuses,
+  payloadInput,
   presentEndpoint,
   presentEndpointWithSecret,
 } from "../json/webhook.ts";
@@ -55,6 +56,7 @@ const NewEndpoint = jsonComponent(
       event_types: eventCodes,
       description: Type.Optional(label),
       environment: Type.Optional(environmentSchema),
+      payload: Type.Optional(payloadInput),
     },
     strict,
   ),
@@ -68,6 +70,7 @@ const EndpointChange = jsonComponent(
       url: Type.Optional(endpointUrl),
       event_types: Type.Optional(eventCodes),
       description: Type.Optional(label),
+      payload: Type.Optional(payloadInput),
     },
     { minProperties: 1, ...strict },
   ),
@@ -118,8 +121,8 @@ function createEndpoint(context: GatewayContext, webhooks: Peers["webhooks"]): v
     },
     async ({ principal: { merchantId, environment }, body, request, reply }) => {
       assertOwnEnvironment(environment, body.environment);
-      const { url, event_types: eventTypes, description = "" } = body;
-      const input = { merchantId, environment, url, eventTypes, description, ...idempotencyOf(request) };
+      const { url, event_types: eventTypes, description = "", payload = "" } = body;
+      const input = { merchantId, environment, url, eventTypes, description, payload, ...idempotencyOf(request) };
       const answer = await webhooks.createEndpoint(input);
       markReplay(reply, answer.replayed);
       return answer.replayed ? presentEndpoint(answer.endpoint) : presentEndpointWithSecret(answer);
@@ -179,7 +182,7 @@ function changeEndpoint(context: GatewayContext, webhooks: Peers["webhooks"]): v
       tag,
       summary: "Change an endpoint",
       description:
-        "At least one field is required; absent fields are unchanged. A disabled endpoint gets no new deliveries and keeps its history. A new URL also applies to pending deliveries; new event types apply from the next event on.",
+        "At least one field is required; absent fields are unchanged. A disabled endpoint gets no new deliveries and keeps its history. A new URL also applies to pending deliveries; new event types and a new payload apply from the next event on.",
       status: 200,
       params: endpointId,
       body: EndpointChange,
@@ -187,8 +190,8 @@ function changeEndpoint(context: GatewayContext, webhooks: Peers["webhooks"]): v
       errors: ["not_found"],
     },
     async ({ principal: { merchantId, environment }, params, body }) => {
-      const { status = "", url = "", event_types: eventTypes = [], description } = body;
-      const change = { status, url, eventTypes, ...(description !== undefined && { description }) };
+      const { status = "", url = "", event_types: eventTypes = [], description, payload = "" } = body;
+      const change = { status, url, eventTypes, payload, ...(description !== undefined && { description }) };
       const answer = await webhooks.updateEndpoint({ merchantId, environment, endpointId: params.id, ...change });
       return presentEndpoint(answer.endpoint);
     },

@@ -34,6 +34,7 @@ export function toEndpoint(endpoint: Endpoint): EndpointMessage {
     eventTypes: endpoint.eventTypes,
     environment: endpoint.environment === 2 ? 2 : 1,
     status: endpoint.status,
+    payload: endpoint.payload,
     createdAt: timestampFromDate(endpoint.createdAt),
   });
 }

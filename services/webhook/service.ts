@@ -13,9 +13,11 @@ import { clockMs } from "#platform/values/clock.ts";
 import { TeamService } from "#proto/access/v1/teams_pb.ts";
 import { CheckoutService } from "#proto/checkout/v1/checkout_pb.ts";
 import { EventService } from "#proto/events/v1/event_service_pb.ts";
+import { DisputeService } from "#proto/payments/v1/disputes_pb.ts";
 import { PaymentsService } from "#proto/payments/v1/payments_pb.ts";
 import { WebhookService } from "#proto/webhook/v1/webhook_pb.ts";
 import { type DurableConsumer, durableConsumers, liveSubscriptions } from "../services.ts";
+import { buildObjects } from "./flows/build-objects.ts";
 import { continueRuns } from "./flows/queue-delivery.ts";
 import { EventTail } from "./flows/watch-events.ts";
 import { Dispatcher } from "./jobs/dispatch.ts";
@@ -63,7 +65,7 @@ async function build(
   await ensurePartitions(db, clockMs());
   const keys = new IdempotencyKeys(db, vault, config.IDEMPOTENCY_LEASE_SECONDS);
   const allow = config.WEBHOOK_ALLOW_CIDRS;
-  const { dispatcher, endpoints, schedule, consume, positionNow } = createDispatcher(config, base, metrics, resolver);
+  const { dispatcher, endpoints, schedule, consume, listedNow } = createDispatcher(config, base, metrics, resolver);
   reportSlots(registry, dispatcher.lanes);
   const [sweepNow, retryNow] = [new Wake(), new Wake()];
   const wakeLane = (lane: LaneKey) => dispatcher.wake(lane);
@@ -73,7 +75,11 @@ async function build(
   const merchantUrl = config.MERCHANT_URL;
   const merchant = merchantUrl === undefined ? undefined : connectPeer({ url: merchantUrl, token, neighbours });
   const teams = merchant?.client(TeamService);
-  const sessions = checkout.client(CheckoutService);
+  const sources = {
+    payments: payments.client(PaymentsService),
+    disputes: payments.client(DisputeService),
+    sessions: checkout.client(CheckoutService),
+  };
   const onChange = (endpoint: Endpoint) => {
     endpoints.forget(endpoint.id);
     if (endpoint.deletedAt) sweepNow.now();
@@ -81,11 +87,11 @@ async function build(
   };
   const onRun = () => retryNow.now();
   const consumers = [
-    consume(durableConsumers.fanOut, payments.client(PaymentsService)),
-    consume(durableConsumers.fanOutDisputes, payments.client(PaymentsService)),
-    consume(durableConsumers.fanOutCompletions, sessions),
-    consume(durableConsumers.fanOutExpiries, sessions),
-    consume(durableConsumers.fanOutCancellations, sessions),
+    consume(durableConsumers.fanOut, sources.payments),
+    consume(durableConsumers.fanOutDisputes, sources.payments),
+    consume(durableConsumers.fanOutCompletions, sources.sessions),
+    consume(durableConsumers.fanOutExpiries, sources.sessions),
+    consume(durableConsumers.fanOutCancellations, sources.sessions),
   ];
   const context = { db, outbox, vault, resolver, allow, keys, metrics, wakeLane, onRun, onChange };
   return {
@@ -104,9 +110,15 @@ async function build(
         runOnce: () => continueRuns({ db, wakeLane }),
         wake: retryNow,
       },
+      {
+        name: "build-objects",
+        everyMs: 1_000,
+        runOnce: () => buildObjects({ db, log: base.log, ...sources, wakeLane }),
+        wake: listedNow,
+      },
       { name: "sweep-idempotency-keys", everyMs: 600_000, runOnce: () => keys.sweep() },
       ...sweepJobs({ db, outbox, schedule, wake: sweepNow }),
-      positionEventsJob({ db, bus: base.bus, consumers, wake: positionNow }),
+      positionEventsJob({ db, bus: base.bus, consumers, wake: listedNow }),
     ],
     consumers,
     listeners: [
@@ -149,13 +161,13 @@ function createDispatcher(
   const recorder = new AttemptRecorder({ db, outbox, log, metrics, owner });
   const deps = { endpoints, sender, schedule, tracer: hostProcess.tracing?.tracer };
   const dispatcher = new Dispatcher({ db, deps, recorder, owner, leaseSeconds, log });
-  const positionNow = new Wake();
-  const onListed = () => positionNow.now();
+  const listedNow = new Wake();
+  const onListed = () => listedNow.now();
   const fanOutDeps = { db, dispatcher, owner, leaseSeconds, log, metrics, onListed };
   const consume = (consumer: DurableConsumer, announcer: Announcer): Consumer => ({
     ...consumer,
     announcer,
     handle: (events, seqs) => fanOut(fanOutDeps, consumer, events, seqs),
   });
-  return { dispatcher, endpoints, schedule, consume, positionNow };
+  return { dispatcher, endpoints, schedule, consume, listedNow };
 }

@@ -54,6 +54,18 @@ visit.alone("shows an endpoint's secret once and the delivered test event that i
   assert.not.ok((await page.content()).includes(secret));
 });
 
+visit.alone("an endpoint's payload is chosen in its form, shown on its page, and kept by other changes", async () => {
+  const { page } = dev;
+  await addEndpoint("/payload");
+  await page.getByText("Ids and status: your server reads the object").waitFor();
+  for (const label of ["The object itself", undefined]) {
+    await page.getByRole("link", { name: "Edit" }).click();
+    if (label !== undefined) await page.getByLabel(label).check();
+    await page.getByRole("button", { name: "Save" }).click();
+    await page.getByText("The object itself").waitFor();
+  }
+});
+
 visit.alone("adds one endpoint for a form that is sent twice, and shows its secret once", async () => {
   const { page } = dev;
   await page.goto(`${base}/webhooks/new`);

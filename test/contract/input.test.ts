@@ -89,7 +89,7 @@ test("the document and the answer reject an object without fields, in plain Engl
   const expected: Record<string, string> = {
     updateConnector: "must have at least one of selected_surface, is_default",
     submitDisputeEvidence: "must have at least one of its fields",
-    updateWebhookEndpoint: "must have at least one of status, url, event_types, description",
+    updateWebhookEndpoint: "must have at least one of status, url, event_types, description, payload",
   };
   for (const [operation, problem] of Object.entries(expected)) {
     assert.ok(!api.document.takes(operation, {}), operation);

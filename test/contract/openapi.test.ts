@@ -102,9 +102,9 @@ const fields: Record<string, string> = {
   Connector:
     "id:s connector:s environment:s is_default:b is_active:b can_be_primary:b allowed_surfaces:a default_surface:s selected_surface:s surface:s external_account_id:s",
   Event: "id:s type:s payment_id:s payload:o created_at:s position:i",
-  WebhookEndpoint: "id:s url:s description:s event_types:a environment:s status:s",
+  WebhookEndpoint: "id:s url:s description:s event_types:a environment:s status:s payload:s",
   WebhookEndpointWithSecret:
-    "id:s url:s description:s event_types:a environment:s status:s signing_secret:s standard_secret:s",
+    "id:s url:s description:s event_types:a environment:s status:s payload:s signing_secret:s standard_secret:s",
   WebhookDelivery:
     "id:s event_type:s attempts:i delivered:b failed:b status_code:i last_error:s next_attempt_at:s payload:o created_at:s",
   WebhookDeliveryWithAttempts:

@@ -12,7 +12,7 @@ export * from "./gen/resources.ts";
 export * from "./gen/webhook-events.ts";
 export { type List, Page } from "./page.ts";
 export type { Clock, TollboothOptions } from "./settings.ts";
-export { type VerifyOptions, verifyWebhook } from "./webhook.ts";
+export { type VerifyOptions, verifyWebhook, verifyWebhookObject, type WebhookObject } from "./webhook.ts";
 
 /**
  * A client for one Tollbooth with one API key. Create it once and reuse it.

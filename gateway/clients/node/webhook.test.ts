@@ -3,7 +3,7 @@ import { createHmac } from "node:crypto";
 import fc from "fast-check";
 import { suite } from "../../../test/harness/suite.ts";
 import { SignatureVerificationError } from "./errors.ts";
-import { verifyWebhook } from "./webhook.ts";
+import { verifyWebhook, verifyWebhookObject } from "./webhook.ts";
 
 const test = suite("Node library: webhooks");
 
@@ -39,6 +39,17 @@ test("accepts a genuine delivery: among other signatures, with either secret, as
   const later = Buffer.from('{"type":"payout.paid","payout_id":"po_x","more":{"of":1}}');
   const event = verifyWebhook(later, header(now, sign(later)), secret, { now });
   assert.deepEqual(event, { type: "payout.paid", payout_id: "po_x", more: { of: 1 } });
+});
+
+test("returns the object of a delivery to an endpoint with objects, typed by the event", () => {
+  const about = { id: "evt_x", created_at: "2025-11-21T08:30:00.000Z", sequence: 4 };
+  const bytes = Buffer.from(
+    JSON.stringify({ type: "payment.succeeded", ...about, data: { id: "pay_x", amount: 1050 } }),
+  );
+  const event = verifyWebhookObject(bytes, header(now, sign(bytes)), secret, { now });
+  assert.equal(event.type === "payment.succeeded" && event.data?.amount, 1050);
+  assert.equal(event.type !== "test.ping" && event.sequence, 4);
+  assert.throws(() => verifyWebhookObject(bytes, header(now, sign(body)), secret, { now }), SignatureVerificationError);
 });
 
 test("refuses changed, forged, delayed and malformed deliveries with the cause and without a secret", () => {

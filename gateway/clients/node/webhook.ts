@@ -1,7 +1,10 @@
 // Verifies webhooks by their signature over the raw bytes (docs/contract.md §9).
 import { createHmac, timingSafeEqual } from "node:crypto";
 import { SignatureVerificationError } from "./errors.ts";
-import type { WebhookEvent } from "./gen/webhook-events.ts";
+import type { CheckoutSession } from "./gen/checkout-sessions.ts";
+import type { DisputeRecord } from "./gen/disputes.ts";
+import type { Payment, RefundItem } from "./gen/payments.ts";
+import type { TestPingEvent, WebhookEvent } from "./gen/webhook-events.ts";
 import { parseJson } from "./json.ts";
 
 export interface VerifyOptions {
@@ -46,6 +49,28 @@ export function verifyWebhook(
     throw refusal(`signed ${when}, tolerance is ${tolerance} s: a replayed delivery, or a wrong clock`);
   }
   return eventOf(rawBody);
+}
+
+/**
+ * A delivery to an endpoint with the payload `object`. Ignore a lower `sequence` than you know of the object. `data` is
+ * null for an object of more than 64 KiB, and for one that could not be found: read it.
+ */
+export type WebhookObject = { id: string; created_at: string; sequence: number } & (
+  | { type: `payment.${string}` | `authorization.${string}`; data: Payment | null }
+  | { type: `refund.${string}`; data: RefundItem | null }
+  | { type: `dispute.${string}`; data: DisputeRecord | null }
+  | { type: `checkout_session.${string}`; data: CheckoutSession | null }
+);
+
+/** The same as `verifyWebhook` for an endpoint with the payload `object`. */
+export function verifyWebhookObject(
+  rawBody: Uint8Array | string,
+  header: string | readonly string[] | null | undefined,
+  secret: string | readonly string[],
+  options: VerifyOptions = {},
+): WebhookObject | TestPingEvent {
+  const event: unknown = verifyWebhook(rawBody, header, secret, options);
+  return event as WebhookObject | TestPingEvent;
 }
 
 function partsOf(header: string): { time: string; signatures: Buffer[] } {

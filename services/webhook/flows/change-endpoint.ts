@@ -10,6 +10,7 @@ import { Failure } from "#platform/values/failure.ts";
 import { secretContext } from "../sender/endpoint-cache.ts";
 import {
   type Endpoint,
+  type EndpointPayload,
   type EndpointStatus,
   keepPreviousSecret,
   lockEndpoint,
@@ -38,6 +39,7 @@ interface EndpointChange {
   readonly url: string | undefined;
   readonly eventTypes: readonly string[] | undefined;
   readonly description: string | undefined;
+  readonly payload: EndpointPayload | undefined;
 }
 
 /** Settings that equal the stored ones change and announce nothing. @throws NOT_FOUND, INVALID_BODY */
@@ -50,8 +52,9 @@ export async function changeEndpoint(
   const eventTypes = change.eventTypes && checkEventTypes(change.eventTypes);
   const url = change.url === undefined ? undefined : (await checkTarget(deps, change.url)).href;
   return await changeStored(deps, owner, id, "endpoint.updated", (endpoint) => {
-    const { status = endpoint.status, description = endpoint.description } = change;
-    const wanted = { status, description, url: url ?? endpoint.url, eventTypes: eventTypes ?? endpoint.eventTypes };
+    const { status = endpoint.status, description = endpoint.description, payload = endpoint.payload } = change;
+    const settings = { status, description, payload };
+    const wanted = { ...settings, url: url ?? endpoint.url, eventTypes: eventTypes ?? endpoint.eventTypes };
     const isMoved = status !== endpoint.status;
     if (isDeepStrictEqual(wanted, settingsOf(endpoint))) return false;
     Object.assign(endpoint, wanted, isMoved ? { statusChangedAt: clockNow() } : {});
@@ -59,8 +62,8 @@ export async function changeEndpoint(
   });
 }
 
-function settingsOf({ status, description, url, eventTypes }: Endpoint) {
-  return { status, description, url, eventTypes: [...eventTypes] };
+function settingsOf({ status, description, payload, url, eventTypes }: Endpoint) {
+  return { status, description, payload, url, eventTypes: [...eventTypes] };
 }
 
 /** Deletes the endpoint. Pending deliveries stop; the history is kept for its retention time. @throws NOT_FOUND */

@@ -20,7 +20,14 @@ import { notPublic, parseTarget, type Target } from "../rules/target.ts";
 import { secretContext } from "../sender/endpoint-cache.ts";
 import { ResolveError, type Resolver } from "../sender/resolver.ts";
 import { BlockedAddress, findRoute } from "../sender/route.ts";
-import { type Endpoint, endpointsMax, findEndpoint, insertEndpoint, type Owner } from "../store/endpoints.ts";
+import {
+  type Endpoint,
+  type EndpointPayload,
+  endpointsMax,
+  findEndpoint,
+  insertEndpoint,
+  type Owner,
+} from "../store/endpoints.ts";
 
 export interface EndpointDeps {
   readonly db: MappedDatabase;
@@ -36,6 +43,7 @@ interface CreateEndpointInput extends Owner {
   readonly url: string;
   readonly description: string;
   readonly eventTypes: readonly string[];
+  readonly payload: EndpointPayload;
   readonly idempotency: IdempotencyScope | undefined;
 }
 

@@ -1,5 +1,6 @@
 // Consumes verified events. For each public one it inserts a row of events and a delivery per subscribed endpoint, in
-// one transaction before the acknowledgement. The body is frozen as bytes here: these bytes are later signed and sent.
+// one transaction before the acknowledgement. The body is frozen as bytes here (flows/build-objects.ts completes those
+// with an object): these bytes are later signed and sent.
 import { toBinary } from "@bufbuild/protobuf";
 import type { Database } from "#platform/database/database.ts";
 import type { Consumer } from "#platform/events/event-consumer.ts";
@@ -22,7 +23,7 @@ interface FanOutDeps {
   readonly leaseSeconds: number;
   readonly log: Log;
   readonly metrics: WebhookMetrics;
-  /** Called when events wait for their positions. */
+  /** Called after each batch: events wait for their positions, and deliveries for their objects. */
   readonly onListed: () => void;
 }
 

@@ -1,8 +1,9 @@
 // Measures the lateness of due deliveries, separately for answering and silent endpoints. A silent endpoint's backlog
-// is late by design and must wake no operator.
+// is late by design and must wake no operator; a delivery whose object cannot be read does.
 import type { Database } from "#platform/database/database.ts";
 import type { JobContext } from "#platform/process/job.ts";
 import type { WebhookMetrics } from "../metrics.ts";
+import { oldestAwaited } from "../store/awaited-objects.ts";
 import { type LaneKey, oldestDue, queueEstimate } from "../store/delivery-queue.ts";
 
 // The usual scrape interval.
@@ -19,7 +20,7 @@ export function measureQueueJob(deps: MeasureDeps): JobContext {
 }
 
 export async function measureQueue({ db, metrics, isSilent }: MeasureDeps): Promise<boolean> {
-  const lag = { answering: 0, silent: 0 };
+  const lag = { answering: await oldestAwaited(db), silent: 0 };
   for (const lane of await oldestDue(db)) {
     const endpoints = isSilent(lane) ? "silent" : "answering";
     lag[endpoints] = Math.max(lag[endpoints], lane.lateSeconds);

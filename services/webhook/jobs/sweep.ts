@@ -7,6 +7,7 @@ import type { JobContext, Wake } from "#platform/process/job.ts";
 import { announceTrouble } from "../flows/announce-trouble.ts";
 import { ageMaxMs, type Schedule } from "../rules/schedule.ts";
 import { giveUpOverdue } from "../store/attempts.ts";
+import { sweepAwaited } from "../store/awaited-objects.ts";
 import { dropQueueOfDeleted } from "../store/delivery-queue.ts";
 import { dropEarlierSecrets, dropForgottenEndpoints } from "../store/endpoints.ts";
 import { sweepReplayRuns } from "../store/replay-runs.ts";
@@ -26,6 +27,7 @@ export function sweepJobs({ db, outbox, schedule, wake }: SweepDeps): readonly J
   const sweepOld = async () => {
     await sweepRetryRuns(db);
     await sweepReplayRuns(db);
+    await sweepAwaited(db);
     await dropForgottenEndpoints(db);
     await dropEarlierSecrets(db);
     return false;

@@ -17,7 +17,7 @@ import { type QueueDeps, sendTestEvent } from "../flows/queue-delivery.ts";
 import { toEndpoint, toHealth } from "../messages.ts";
 import { standardSecret } from "../rules/signature.ts";
 import { endpointHealth } from "../store/deliveries.ts";
-import { type EndpointStatus, findEndpoint, listEndpoints } from "../store/endpoints.ts";
+import { type EndpointPayload, type EndpointStatus, findEndpoint, listEndpoints } from "../store/endpoints.ts";
 import { firstDeliveryIdOf } from "../store/partitions.ts";
 import { deliveryMethods, eventMethods } from "./deliveries.ts";
 
@@ -34,7 +34,8 @@ export function webhooksRpc(deps: RpcDeps): ServiceImpl<typeof WebhookService> {
 function endpointMethods(deps: RpcDeps) {
   return {
     async createEndpoint(request) {
-      return await createEndpoint(deps, { ...request, idempotency: scopeOf(request, request.idempotency) });
+      const payload = payloadOf(request) ?? "reference";
+      return await createEndpoint(deps, { ...request, payload, idempotency: scopeOf(request, request.idempotency) });
     },
     async listEndpoints(request) {
       return { endpoints: (await listEndpoints(deps.db.em(), request)).map(toEndpoint) };
@@ -52,6 +53,7 @@ function endpointMethods(deps: RpcDeps) {
         url: url || undefined,
         eventTypes: eventTypes.length > 0 ? eventTypes : undefined,
         description,
+        payload: payloadOf(request),
       };
       return { endpoint: toEndpoint(await changeEndpoint(deps, request, request.endpointId, change)) };
     },
@@ -74,6 +76,11 @@ function endpointMethods(deps: RpcDeps) {
       return row ? toHealth(row) : {};
     },
   } satisfies Methods;
+}
+
+/** The proto's rule admits no other value. */
+function payloadOf({ payload }: { payload: string }): EndpointPayload | undefined {
+  return (payload || undefined) as EndpointPayload | undefined;
 }
 
 function scopeOf(

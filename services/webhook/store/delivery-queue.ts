@@ -54,7 +54,8 @@ const dueColumns = `q.merchant_id as "merchantId", q.endpoint_id as "endpointId"
 
 /**
  * Consumes events in one statement: records them in the inbox and the table events, and queues a delivery to each
- * active subscribed endpoint of the event's environment. An event that the inbox contains changes nothing.
+ * active subscribed endpoint of the event's environment; where it shows the object, that is read first. An event that
+ * the inbox contains changes nothing.
  * @param options.fullLanes endpoints whose deliveries are not claimed now
  * @returns the deliveries that `owner` has claimed
  */
@@ -87,15 +88,23 @@ export async function queueEvents(
          version, amount, currency, reference, $18 || '/' || $1, stream_seq
        from fresh join arrived using (event_id)
        on conflict do nothing
+     ), wanted as (
+       select a.*, e.id as endpoint_id, e.payload from fresh join arrived a using (event_id)
+       join endpoints e on e.merchant_id = a.merchant_id and e.environment = a.environment
+         and e.status = 'active' and e.deleted_at is null and a.event_type = any (e.event_types)
+     ), awaited as (
+       insert into awaited_objects (merchant_id, endpoint_id, event_id, environment, event_type, trigger, traceparent)
+       select merchant_id, endpoint_id, event_id, environment, event_type, 'auto', nullif(traceparent, '') from wanted
+       where payload = 'object'
+       on conflict do nothing
      ), q as (
        insert into delivery_queue
          (merchant_id, endpoint_id, id, event_id, event_type, payment_id, body, traceparent, lease_until, leased_by)
-       select a.merchant_id, e.id, ${deliveryIdText("a.event_id", "e.id")},
-         a.event_id, a.event_type, nullif(a.payment_id, ''), a.body, nullif(a.traceparent, ''),
-         case when e.id = any ($9::text[]) or not $10 then '-infinity' else now() + make_interval(secs => $11) end, $8
-       from fresh join arrived a using (event_id)
-       join endpoints e on e.merchant_id = a.merchant_id and e.environment = a.environment
-         and e.status = 'active' and e.deleted_at is null and a.event_type = any (e.event_types)
+       select merchant_id, endpoint_id, ${deliveryIdText("event_id", "endpoint_id")},
+         event_id, event_type, nullif(payment_id, ''), body, nullif(traceparent, ''),
+         case when endpoint_id = any ($9::text[]) or not $10 then '-infinity' else now() + make_interval(secs => $11) end,
+         $8
+       from wanted where payload = 'reference'
        on conflict do nothing
        returning *
      )

@@ -16,6 +16,7 @@ const EndpointSchema = defineEntity({
     description: p.text(),
     eventTypes: p.array().columnType("text[]"),
     status: p.string().$type<EndpointStatus>(),
+    payload: p.string().$type<EndpointPayload>(),
     secret: p.blob(),
     previousSecret: p.blob().nullable(),
     previousUntil: p.datetime(6).nullable(),
@@ -26,6 +27,8 @@ const EndpointSchema = defineEntity({
 });
 
 export type EndpointStatus = "active" | "disabled";
+/** Deliveries have ids and status of the event's object, or the object itself. */
+export type EndpointPayload = "reference" | "object";
 
 export class Endpoint extends EndpointSchema.class {}
 EndpointSchema.setClass(Endpoint);
@@ -64,23 +67,24 @@ interface NewEndpoint extends Owner {
   readonly url: string;
   readonly description: string;
   readonly eventTypes: readonly string[];
+  readonly payload: EndpointPayload;
   readonly secret: Buffer;
 }
 
 /** Inserts the endpoint into the lowest free slot. @returns false if there is no free slot */
 export async function insertEndpoint(tx: Tx, endpoint: NewEndpoint): Promise<boolean> {
-  const { merchantId, id, environment, url, description, eventTypes, secret } = endpoint;
+  const { merchantId, id, environment, url, description, eventTypes, payload, secret } = endpoint;
   // Two inserts at once would choose the same slot; the second waits for the first one's commit.
   await tx.rows("select pg_advisory_xact_lock(hashtextextended('endpoints/' || $1::text, 0))", [merchantId]);
   const rows = await tx.rows(
-    `insert into endpoints (merchant_id, id, environment, slot, url, description, event_types, secret)
-     select $1, $2, $3::smallint, free.slot, $4, $5, $6::text[], $7
+    `insert into endpoints (merchant_id, id, environment, slot, url, description, event_types, secret, payload)
+     select $1, $2, $3::smallint, free.slot, $4, $5, $6::text[], $7, $9
      from generate_series(0, $8::int - 1) as free (slot)
      where not exists (select from endpoints e
        where e.merchant_id = $1 and e.environment = $3::smallint and e.slot = free.slot and e.deleted_at is null)
      order by free.slot limit 1
      returning slot`,
-    [merchantId, id, environment, url, description, eventTypes, secret, endpointsMax],
+    [merchantId, id, environment, url, description, eventTypes, secret, endpointsMax, payload],
   );
   return rows.length === 1;
 }

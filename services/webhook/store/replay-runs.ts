@@ -2,7 +2,7 @@
 // their progress. Each event becomes at most one delivery, whatever runs at once.
 import type { Sql, Tx } from "#platform/database/database.ts";
 import { deliveryIdText, type LaneKey } from "./delivery-queue.ts";
-import type { Owner } from "./endpoints.ts";
+import type { Endpoint, Owner } from "./endpoints.ts";
 import { keepDays, type RetryRunRow, runColumns } from "./retry-runs.ts";
 
 interface NewReplayRun extends Owner {
@@ -41,7 +41,8 @@ export async function findReplayRun(sql: Sql, owner: Owner, id: string): Promise
 const stepMax = 500;
 
 /**
- * Queues the next missing deliveries of the oldest run that no other process has locked, due now.
+ * Queues the next missing deliveries of the oldest run that no other process has locked, due now, or once their objects
+ * are read.
  * @returns the lane that has work now, or "idle" if there is no run
  */
 export async function stepReplayRun(tx: Tx): Promise<LaneKey | "idle"> {
@@ -52,11 +53,11 @@ export async function stepReplayRun(tx: Tx): Promise<LaneKey | "idle"> {
   );
   if (!run) return "idle";
   // Two runs of an endpoint take turns: the second one's next statement sees all deliveries of the first.
-  const [live] = await tx.rows(
-    "select from endpoints where merchant_id = $1 and id = $2 and deleted_at is null for no key update",
+  const [live] = await tx.rows<Pick<Endpoint, "payload">>(
+    "select payload from endpoints where merchant_id = $1 and id = $2 and deleted_at is null for no key update",
     [run.merchant_id, run.endpoint_id],
   );
-  const { seen, place, queued } = live ? await queueNext(tx, run) : { seen: 0, place: null, queued: 0 };
+  const { seen, place, queued } = live ? await queueNext(tx, run, live.payload) : { seen: 0, place: null, queued: 0 };
   await tx.rows(
     `update replay_runs set place = $3, queued = queued + $4,
        status = case when $5 then 'finished' else 'running' end, finished_at = case when $5 then now() end
@@ -82,12 +83,19 @@ interface Step {
   readonly queued: number;
 }
 
-async function queueNext(tx: Tx, run: StoredRun): Promise<Step> {
+/** Where a missing delivery goes, by the endpoint's payload. */
+const addText = {
+  reference: `insert into delivery_queue
+      (merchant_id, endpoint_id, id, event_id, event_type, payment_id, body, trigger)
+    select $1, $3, ${deliveryIdText("next.id", "$3")}, next.id, next.type, next.payment_id, next.body, 'manual'`,
+  object: `insert into awaited_objects (merchant_id, environment, endpoint_id, event_id, event_type, trigger)
+    select $1, $2::smallint, $3, next.id, next.type, 'manual'`,
+};
+
+async function queueNext(tx: Tx, run: StoredRun, payload: keyof typeof addText): Promise<Step> {
   const [step] = await tx.rows<Step>(
     `with next as (${nextText(stepMax)}), added as (
-       insert into delivery_queue (merchant_id, endpoint_id, id, event_id, event_type, payment_id, body, trigger)
-       select $1, $3, ${deliveryIdText("next.id", "$3")}, next.id, next.type, next.payment_id, next.body, 'manual'
-       from next where ${isMissing} on conflict do nothing returning id)
+       ${addText[payload]} from next where ${isMissing} on conflict do nothing returning event_id)
      select (select count(*) from next)::int as seen, (select max(id) from next) as place,
        (select count(*) from added)::int as queued`,
     [run.merchant_id, run.environment, run.endpoint_id, run.event_types, run.place, run.until_id],

@@ -19,7 +19,11 @@ import { startWebhook } from "../../../services/webhook/service.ts";
 import type { WebhookConfig } from "../../../services/webhook/settings.ts";
 import { freshDatabase } from "../../harness/database.ts";
 import { eventually } from "../../harness/eventually.ts";
-import { noteAnnounced, startAnnouncingPayments } from "../../harness/payments/announcing-payments.ts";
+import {
+  type AnnouncingPayments,
+  noteAnnounced,
+  startAnnouncingPayments,
+} from "../../harness/payments/announcing-payments.ts";
 import { tempDir } from "../../harness/temp-dir.ts";
 import { serviceConfig } from "../service-config.ts";
 
@@ -33,6 +37,8 @@ export interface WebhookTest {
   readonly token: string;
   readonly db: Database;
   readonly bus: EventBus;
+  /** Where it reads payments. */
+  readonly source: AnnouncingPayments;
   /** Publishes an event of the payments service. @returns its id and the payment's */
   announce(event: {
     merchantId: string;
@@ -95,6 +101,7 @@ export async function startWebhookTest(
     webhooks: peer.client(WebhookService),
     db,
     bus,
+    source: payments,
     announce: (event) => announce({ bus, paymentsDb }, config.NATS_NAMESPACE, event),
     async stop() {
       peer.close();

@@ -1,23 +1,33 @@
 // Checkout and payments as consumers of their events see them, for tests that make the events themselves: an outbox in
-// a database of payments, and its answers to requests for announced events.
+// a database of payments, and its answers to requests for announced events and payments.
 import type { Database } from "#platform/database/database.ts";
 import type { AnnouncementClaim } from "#platform/events/event-message.ts";
 import { announcedDigests } from "#platform/events/outbox.ts";
 import { defineRpc, serveRpc } from "#platform/rpc/server.ts";
 import type { TrustedCallers } from "#platform/secrets/callers.ts";
 import { createLog } from "#platform/telemetry/log.ts";
+import { Failure } from "#platform/values/failure.ts";
 import { CheckoutService } from "#proto/checkout/v1/checkout_pb.ts";
-import { PaymentsService } from "#proto/payments/v1/payments_pb.ts";
+import { type Payment, PaymentsService } from "#proto/payments/v1/payments_pb.ts";
 
 export interface AnnouncingPayments {
   /** RPC address. */
   readonly url: string;
+  /** The payments that can be read, by id. */
+  readonly payments: Map<string, Payment>;
+  /** If true, payments cannot be read. */
+  isAway: boolean;
   stop(): Promise<void>;
 }
 
 /** Serves what followers ask. @param db of payments */
 export async function startAnnouncingPayments(db: Database, trusted: TrustedCallers): Promise<AnnouncingPayments> {
+  const payments = new Map<string, Payment>();
   const answers = {
+    batchGetPayments: async ({ paymentIds }: { readonly paymentIds: readonly string[] }) => {
+      if (source.isAway) throw new Failure("SERVICE_UNAVAILABLE");
+      return { payments: paymentIds.flatMap((id) => payments.get(id) ?? []) };
+    },
     confirmAnnouncements: async ({ claims }: { readonly claims: readonly AnnouncementClaim[] }) => ({
       announcedDigests: await announcedDigests(db, claims),
     }),
@@ -27,9 +37,13 @@ export async function startAnnouncingPayments(db: Database, trusted: TrustedCall
     host: "127.0.0.1",
     trusted,
     log: createLog("test", "fatal"),
-    rpc: [defineRpc(PaymentsService, answers), defineRpc(CheckoutService, answers)],
+    rpc: [
+      defineRpc(PaymentsService, answers),
+      defineRpc(CheckoutService, { confirmAnnouncements: answers.confirmAnnouncements }),
+    ],
   });
-  return { url: `http://127.0.0.1:${server.port}`, stop: () => server.close() };
+  const source = { url: `http://127.0.0.1:${server.port}`, payments, isAway: false, stop: () => server.close() };
+  return source;
 }
 
 /** An event as its row in the outbox has it. */

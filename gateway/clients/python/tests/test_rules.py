@@ -32,6 +32,7 @@ from tollbooth import (
     Tollbooth,
     UnknownEvent,
     verify_webhook,
+    verify_webhook_object,
 )
 from tollbooth._errors import error_of
 from tollbooth._json import parse_json
@@ -178,6 +179,14 @@ class Webhooks(unittest.TestCase):
         event = verify_webhook(later, self.header(self.sign(later)), SECRET, now=NOW)
         assert isinstance(event, UnknownEvent)
         self.assertEqual((event.type, event.payout_id), ("payout.paid", "po_x"))
+
+    def test_returns_the_object_of_a_delivery_to_an_endpoint_with_objects(self) -> None:
+        body = b'{"type":"payment.succeeded","id":"evt_x","created_at":"x","sequence":4,"data":{"id":"pay_x","amount":1050}}'
+        event = verify_webhook_object(body, self.header(self.sign(body)), SECRET, now=NOW)
+        assert isinstance(event.data, Payment)
+        self.assertEqual((event.id, event.sequence, event.data.amount), ("evt_x", 4, 1050))
+        ping = b'{"type":"test.ping","created_at":"x"}'
+        self.assertIsNone(verify_webhook_object(ping, self.header(self.sign(ping)), SECRET, now=NOW).data)
 
     def test_refuses_changed_forged_delayed_and_malformed_deliveries_with_the_cause(self) -> None:
         genuine = self.header(self.sign(BODY))

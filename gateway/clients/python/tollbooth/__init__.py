@@ -23,7 +23,7 @@ from ._errors import (
 )
 from ._page import Page
 from ._request import NOT_GIVEN, NotGiven
-from ._webhook import verify_webhook
+from ._webhook import WebhookObject, verify_webhook, verify_webhook_object
 from .gen import resources as _resources, webhook_events as _webhook_events
 from .gen.resources import *
 from .gen.webhook_events import *
@@ -52,7 +52,9 @@ __all__ = [
     "Page",
     "NOT_GIVEN",
     "NotGiven",
+    "WebhookObject",
     "verify_webhook",
+    "verify_webhook_object",
     "__version__",
 ]
 __all__ += _resources.__all__ + _webhook_events.__all__

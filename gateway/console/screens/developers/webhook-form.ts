@@ -25,6 +25,7 @@ interface FormValues {
   readonly url: string;
   readonly description: string;
   readonly eventTypes: readonly string[];
+  readonly payload: string;
 }
 
 interface FormView extends FormValues {
@@ -36,7 +37,7 @@ interface FormView extends FormValues {
 
 export function webhookFormRoutes(context: ConsoleContext): void {
   merchantPage(context, "/webhooks/new", "webhooks.write", async (visit) =>
-    formPage(context, visit, { url: "", description: "", eventTypes: defaultEvents }),
+    formPage(context, visit, { url: "", description: "", eventTypes: defaultEvents, payload: "reference" }),
   );
   merchantForm(context, "/webhooks", secretNeeds, (visit, form) => add(context, visit, form));
   merchantPage(context, "/webhooks/:id/edit", "webhooks.write", async (visit) => {
@@ -84,7 +85,12 @@ async function change(context: ConsoleContext, visit: MerchantVisit, form: Form)
 }
 
 function typedIn(form: Form): FormValues {
-  return { url: form.text("url"), description: form.text("description"), eventTypes: form.all("event_types") };
+  return {
+    url: form.text("url"),
+    description: form.text("description"),
+    eventTypes: form.all("event_types"),
+    payload: form.raw("payload") === "object" ? "object" : "reference",
+  };
 }
 
 /** Problems that the service would not assign to a field. */
@@ -100,7 +106,7 @@ async function formPage({ peers }: ConsoleContext, visit: MerchantVisit, shown: 
   const { language, base } = visit;
   const texts = textsOf(language).webhooks;
   const { eventTypes: catalogue } = await peers.webhooks.listEventTypes({});
-  const { wrong = new Set<string>(), endpointId, url, description, key, eventTypes } = shown;
+  const { wrong = new Set<string>(), endpointId, url, description, key, eventTypes, payload } = shown;
   const problems = problemsOf(wrong, {
     url: ["url", texts.urlWrong],
     description: ["description", texts.descriptionWrong],
@@ -118,6 +124,8 @@ async function formPage({ peers }: ConsoleContext, visit: MerchantVisit, shown: 
       ...(isReserved && { hint: texts.reserved }),
     })),
   });
+  const choices = (["reference", "object"] as const).map((value) => ({ value, label: texts[value] }));
+  const payloads = choiceField({ name: "payload", label: texts.payload, values: [payload], choices, one: true });
   const isNew = endpointId === undefined;
   const title = isNew ? texts.addTitle : texts.editTitle;
   const form = postForm(visit, {
@@ -127,6 +135,7 @@ async function formPage({ peers }: ConsoleContext, visit: MerchantVisit, shown: 
       field("url", texts.url, { hint: texts.urlHint, type: "url", inputmode: "url", maxlength: 2_048, required: true }),
       field("description", texts.description, { hint: texts.descriptionHint, maxlength: descriptionMax }),
       events,
+      payloads,
     ],
     button: isNew ? texts.add : texts.save,
     layout: "panel",

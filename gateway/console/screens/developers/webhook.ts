@@ -81,6 +81,7 @@ ${factList([
   [texts.status, statusChip(language, endpoint.status)],
   [texts.description, endpoint.description],
   [texts.events, html`${endpoint.eventTypes.map((code) => html`<code>${code}</code>`)}`],
+  [texts.payload, endpoint.payload === "object" ? texts.object : texts.reference],
   ["Id", renderCopyable(language, endpoint.id)],
   [texts.created, dateTimeText(language, endpoint.createdAt)],
 ])}

@@ -21,3 +21,8 @@ create trigger refunds_next_version after update on refunds for each row
 create trigger disputes_next_version after insert or update on disputes for each row execute function count_change_of_part();
 create trigger evidence_next_version after insert or update on dispute_evidence for each row
   execute function count_change_of_evidence();
+
+-- Such a change is one of the payment for lists of what changed, too.
+drop trigger payments_note_update on payments;
+create trigger payments_note_update before update of outcome, refunded_amount, visible, customer_email, connector, version on payments
+  for each row execute function note_payment_update();
