@@ -1,5 +1,5 @@
 // The dependencies of this service's flows, wired in service.ts.
-import type { MappedDatabase } from "#platform/database/mapped-database.ts";
+
 import type { Outbox } from "#platform/events/outbox.ts";
 import type { Wake } from "#platform/process/job.ts";
 import type { HashKeys, Vault } from "#platform/secrets/vault.ts";
@@ -7,6 +7,7 @@ import type { Log } from "#platform/telemetry/log.ts";
 import type { IdentityProvider } from "./flows/sign-in/provider.ts";
 import type { MerchantMetrics } from "./metrics.ts";
 import type { Doors } from "./rules/people/door.ts";
+import type { MappedDatabase } from "./store/mapped-database.ts";
 
 export interface MerchantContext {
   readonly db: MappedDatabase;

@@ -1,5 +1,5 @@
 // Starts and wires the merchant service.
-import { MappedDatabase } from "#platform/database/mapped-database.ts";
+
 import type { ConfigValues } from "#platform/process/config.ts";
 import { ownHost } from "#platform/process/host.ts";
 import { Wake } from "#platform/process/job.ts";
@@ -44,6 +44,7 @@ import type { merchantSettings, peopleSettings } from "./settings.ts";
 import { ApplicationEntity, sweepDrafts } from "./store/applications.ts";
 import { BrandingEntity, SandboxBrandingEntity } from "./store/brandings.ts";
 import { sweepMails } from "./store/mails.ts";
+import { MappedDatabase } from "./store/mapped-database.ts";
 import { MerchantEntity } from "./store/merchants.ts";
 import { AuthenticatorEntity } from "./store/people/authenticators.ts";
 import { ConsoleSessionEntity, sweepSessions } from "./store/people/console-sessions.ts";

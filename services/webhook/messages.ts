@@ -31,7 +31,7 @@ export function toEndpoint(endpoint: Endpoint): EndpointMessage {
     id: endpoint.id,
     url: endpoint.url,
     description: endpoint.description,
-    eventTypes: endpoint.eventTypes,
+    eventTypes: [...endpoint.eventTypes],
     environment: endpoint.environment === 2 ? 2 : 1,
     status: endpoint.status,
     payload: endpoint.payload,

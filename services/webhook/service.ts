@@ -1,7 +1,7 @@
 // The webhook service: manages endpoints over RPC, consumes events from JetStream and sends signed deliveries.
 import { randomBytes } from "node:crypto";
+import { Database } from "#platform/database/database.ts";
 import { IdempotencyKeys } from "#platform/database/idempotency.ts";
-import { MappedDatabase } from "#platform/database/mapped-database.ts";
 import type { Consumer } from "#platform/events/event-consumer.ts";
 import type { Announcer } from "#platform/events/event-message.ts";
 import { ownHost } from "#platform/process/host.ts";
@@ -35,7 +35,7 @@ import { Resolver, type ResolverOptions } from "./sender/resolver.ts";
 import { createTrust, Sender } from "./sender/send.ts";
 import type { WebhookConfig } from "./settings.ts";
 import type { LaneKey } from "./store/delivery-queue.ts";
-import { type Endpoint, endpointEntities } from "./store/endpoints.ts";
+import type { Endpoint } from "./store/endpoints.ts";
 
 // A lease of three attempt limits never needs a renewal.
 const leaseAttempts = 3;
@@ -48,17 +48,13 @@ export function startWebhook(
   return startService({
     name: "webhook",
     config,
-    open: (pool) => MappedDatabase.open({ ...pool, entities: endpointEntities }),
+    open: (pool) => Database.open(pool),
     build: (base) => build(config, base, new Resolver(dns)),
     hostProcess,
   });
 }
 
-async function build(
-  config: WebhookConfig,
-  base: ServiceBase<MappedDatabase>,
-  resolver: Resolver,
-): Promise<ServiceParts> {
+async function build(config: WebhookConfig, base: ServiceBase<Database>, resolver: Resolver): Promise<ServiceParts> {
   const { db, outbox, vault } = base;
   const { registry, neighbours } = base.hostProcess;
   const metrics = webhookMetrics(registry);
@@ -142,7 +138,7 @@ async function build(
 
 function createDispatcher(
   config: WebhookConfig,
-  { db, log, outbox, vault, hostProcess }: ServiceBase<MappedDatabase>,
+  { db, log, outbox, vault, hostProcess }: ServiceBase<Database>,
   metrics: WebhookMetrics,
   resolver: Resolver,
 ) {

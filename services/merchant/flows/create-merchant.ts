@@ -1,6 +1,6 @@
 // Creates a merchant with its branding and a sandbox account at the simulator in ONE transaction, which announces
 // `merchant.created`. Database triggers copy profile and branding to the sandbox.
-import type { MappedTx } from "#platform/database/mapped-database.ts";
+
 import { clockNow } from "#platform/values/clock.ts";
 import { Failure } from "#platform/values/failure.ts";
 import { newId } from "#platform/values/id.ts";
@@ -9,6 +9,7 @@ import type { MerchantContext } from "../context.ts";
 import { brandingDefaults } from "../rules/branding.ts";
 import { homeViolations, profileViolations } from "../rules/profile.ts";
 import { insertBranding } from "../store/brandings.ts";
+import type { MappedTx } from "../store/mapped-database.ts";
 import { insertMerchant, type Merchant } from "../store/merchants.ts";
 import { openSimulatorAccount } from "./open-account.ts";
 

@@ -2,7 +2,6 @@
 // caches. Only the response contains the raw key; the database stores its keyed hash. The merchant's lock keeps the
 // calling key and the number of keys unchanged until the commit.
 import { randomBytes } from "node:crypto";
-import type { MappedTx } from "#platform/database/mapped-database.ts";
 import type { Announcement } from "#platform/events/outbox.ts";
 import { callContext } from "#platform/values/call-context.ts";
 import { clockNow } from "#platform/values/clock.ts";
@@ -37,6 +36,7 @@ import {
   setExpiry,
   setRevoked,
 } from "../store/api-keys.ts";
+import type { MappedTx } from "../store/mapped-database.ts";
 import { lockMerchant } from "../store/merchants.ts";
 import { notifyPeople } from "./people/notify-people.ts";
 

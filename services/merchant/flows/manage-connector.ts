@@ -2,7 +2,6 @@
 // account. At most one account of an environment is primary: making one primary demotes the other. Payments has
 // verified new credentials with the processor before.
 import { isDuplicate } from "#platform/database/database.ts";
-import type { MappedTx } from "#platform/database/mapped-database.ts";
 import type { Announcement } from "#platform/events/outbox.ts";
 import { clockNow } from "#platform/values/clock.ts";
 import { Failure, invalidField } from "#platform/values/failure.ts";
@@ -18,6 +17,7 @@ import {
   updateConnector,
   updateCredentials,
 } from "../store/connectors.ts";
+import type { MappedTx } from "../store/mapped-database.ts";
 import { lockMerchant } from "../store/merchants.ts";
 import { sealCredentials } from "./open-account.ts";
 

@@ -1,7 +1,7 @@
 // Onboarding applications: creates and changes drafts; submits, approves and rejects; each in ONE transaction. Approval
 // creates the merchant in the same transaction, so an approved application has exactly one merchant, and invites the
 // applicant as its first owner.
-import type { MappedTx } from "#platform/database/mapped-database.ts";
+
 import { clockNow } from "#platform/values/clock.ts";
 import { Failure } from "#platform/values/failure.ts";
 import { newSecretId } from "#platform/values/id.ts";
@@ -17,6 +17,7 @@ import {
 } from "../rules/application.ts";
 import { normalEmail } from "../rules/people/person.ts";
 import { type Application, findApplication, insertApplication, lockApplication } from "../store/applications.ts";
+import type { MappedTx } from "../store/mapped-database.ts";
 import { addMerchant } from "./create-merchant.ts";
 import { addInvitation } from "./people/invite-member.ts";
 

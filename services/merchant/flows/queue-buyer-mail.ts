@@ -1,7 +1,6 @@
 // Queues receipts and payment requests to buyers, each in ONE transaction that holds the merchant's lock. Buyers'
 // addresses are not verified, so a merchant's mails per hour are limited, with a low limit in the free sandbox.
 import { timestampDate } from "@bufbuild/protobuf/wkt";
-import type { MappedTx } from "#platform/database/mapped-database.ts";
 import { clockNow } from "#platform/values/clock.ts";
 import { isBuyerEmail } from "#platform/values/email.ts";
 import { Failure, invalidField } from "#platform/values/failure.ts";
@@ -17,6 +16,7 @@ import { paymentLinkMail, receiptMail } from "../mail/receipt.ts";
 import { actionsOf } from "../rules/people/roles.ts";
 import { readBranding } from "../store/brandings.ts";
 import { countBuyerMails, endRefundMails, refundMailKey, replaceRefundMail } from "../store/mails.ts";
+import type { MappedTx } from "../store/mapped-database.ts";
 import { lockMerchant } from "../store/merchants.ts";
 import { findMembership } from "../store/people/memberships.ts";
 import { findFullSession } from "./sign-in/session.ts";

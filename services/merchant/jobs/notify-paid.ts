@@ -1,7 +1,6 @@
 // Queues mails about paid checkouts: one for each to those who receive it, and one in the night about the day before.
 
 import { timestampDate } from "@bufbuild/protobuf/wkt";
-import type { MappedTx } from "#platform/database/mapped-database.ts";
 import type { Consumer } from "#platform/events/event-consumer.ts";
 import { markConsumed } from "#platform/events/inbox.ts";
 import type { JobContext } from "#platform/process/job.ts";
@@ -10,6 +9,7 @@ import type { Event } from "#proto/events/v1/events_pb.ts";
 import { durableConsumers } from "../../services.ts";
 import type { MerchantContext } from "../context.ts";
 import { notifyPeople } from "../flows/people/notify-people.ts";
+import type { MappedTx } from "../store/mapped-database.ts";
 import { addToPaidDay, takePaidDays } from "../store/paid-days.ts";
 
 const daysMax = 50;

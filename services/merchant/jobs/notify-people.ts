@@ -1,6 +1,6 @@
 // Queues mails to a merchant's people about disputes, failed refunds, failing endpoints and expiring keys.
 // Each event is marked as consumed in the same transaction, so a redelivery queues no second mail.
-import type { MappedTx } from "#platform/database/mapped-database.ts";
+
 import type { Consumer } from "#platform/events/event-consumer.ts";
 import { markConsumed } from "#platform/events/inbox.ts";
 import type { JobContext } from "#platform/process/job.ts";
@@ -11,6 +11,7 @@ import type { MerchantContext } from "../context.ts";
 import { notifyPeople } from "../flows/people/notify-people.ts";
 import { takeExpiringKeys } from "../store/api-keys.ts";
 import { withdrawMails } from "../store/mails.ts";
+import type { MappedTx } from "../store/mapped-database.ts";
 
 /** Collecting evidence takes some days. */
 const dueNoticeMs = 3 * 86_400_000;

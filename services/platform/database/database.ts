@@ -1,5 +1,4 @@
-// One service's PostgreSQL database: statements, transactions and snapshots on one pool. mapped-database.ts adds
-// entities.
+// One service's PostgreSQL database: statements, transactions and snapshots on one pool.
 import type { EventEmitter } from "node:events";
 import type pg from "pg";
 import { inSpan, isTracing, type SpanOptions } from "#platform/telemetry/trace.ts";

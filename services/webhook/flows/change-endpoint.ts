@@ -1,8 +1,7 @@
 // Changes one endpoint (settings, secret, deletion) and announces the change in the same transaction.
 // Other replicas receive the announcement at once; without it their caches expire within a second.
 import { isDeepStrictEqual } from "node:util";
-import type { Tx } from "#platform/database/database.ts";
-import type { MappedDatabase } from "#platform/database/mapped-database.ts";
+import type { Database, Tx } from "#platform/database/database.ts";
 import type { Outbox } from "#platform/events/outbox.ts";
 import type { Vault } from "#platform/secrets/vault.ts";
 import { clockMs, clockNow } from "#platform/values/clock.ts";
@@ -15,6 +14,7 @@ import {
   keepPreviousSecret,
   lockEndpoint,
   type Owner,
+  saveEndpoint,
 } from "../store/endpoints.ts";
 import {
   checkEventTypes,
@@ -26,7 +26,7 @@ import {
 } from "./create-endpoint.ts";
 
 export interface ChangeDeps {
-  readonly db: MappedDatabase;
+  readonly db: Database;
   readonly outbox: Outbox;
   readonly vault: Vault;
   /** Called after the commit: this replica then acts before the announcement arrives. */
@@ -112,6 +112,7 @@ async function changeStored(
     const found = await lockEndpoint(tx, owner, id);
     if (!found) throw new Failure("NOT_FOUND");
     if (!(await apply(found, tx))) return { endpoint: found, isChanged: false };
+    await saveEndpoint(tx, found);
     const status = type === "endpoint.deleted" ? "deleted" : found.status;
     await deps.outbox.append(tx, [endpointAnnouncement(type, found, status)]);
     return { endpoint: found, isChanged: true };

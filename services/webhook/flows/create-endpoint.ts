@@ -2,9 +2,8 @@
 // transaction store the endpoint, its announcement and the response. The stored response lacks the signing secret,
 // which only the first response shows (docs/contract.md §9).
 import { create } from "@bufbuild/protobuf";
-import type { Tx } from "#platform/database/database.ts";
+import type { Database, Tx } from "#platform/database/database.ts";
 import { type IdempotencyKeys, type IdempotencyScope, withIdempotency } from "#platform/database/idempotency.ts";
-import type { MappedDatabase } from "#platform/database/mapped-database.ts";
 import type { Announcement, Outbox } from "#platform/events/outbox.ts";
 import { randomToken, type Vault } from "#platform/secrets/vault.ts";
 import type { Cidr } from "#platform/values/address-range.ts";
@@ -30,7 +29,7 @@ import {
 } from "../store/endpoints.ts";
 
 export interface EndpointDeps {
-  readonly db: MappedDatabase;
+  readonly db: Database;
   readonly outbox: Outbox;
   readonly vault: Vault;
   readonly resolver: Resolver;
@@ -72,7 +71,7 @@ async function makeEndpoint(
     if (!(await insertEndpoint(tx, { ...input, id, url: target.href, eventTypes, secret }))) {
       throw invalidField("url", `a merchant can have at most ${endpointsMax} endpoints per environment`);
     }
-    const endpoint = await findEndpoint(tx.em, input, id);
+    const endpoint = await findEndpoint(tx, input, id);
     if (!endpoint) throw new Failure("INTERNAL_ERROR");
     await deps.outbox.append(tx, [endpointAnnouncement("endpoint.created", endpoint, endpoint.status)]);
     const stored = create(CreateEndpointResponseSchema, { endpoint: toEndpoint(endpoint) });

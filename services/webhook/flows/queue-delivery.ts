@@ -1,7 +1,7 @@
 // Queues deliveries at a merchant's request: a test event, a retry of one delivery or of all failed ones, a replay of
 // events that the endpoint has no delivery for.
 // Each is one transaction; the callbacks after the commit let the dispatcher or the job start at once.
-import type { MappedDatabase } from "#platform/database/mapped-database.ts";
+import type { Database } from "#platform/database/database.ts";
 import { clockMs, clockNow } from "#platform/values/clock.ts";
 import { Failure } from "#platform/values/failure.ts";
 import { idFloor, newId } from "#platform/values/id.ts";
@@ -15,7 +15,7 @@ import { insertRetryRun, type RetryRunRow, stepRetryRun } from "../store/retry-r
 import { checkEventTypes } from "./create-endpoint.ts";
 
 export interface QueueDeps {
-  readonly db: MappedDatabase;
+  readonly db: Database;
   readonly wakeLane: (lane: LaneKey) => void;
   /** Wakes the job that works through retry runs. */
   readonly onRun: () => void;
@@ -29,7 +29,7 @@ export async function sendTestEvent(deps: QueueDeps, owner: Owner, endpointId: s
   const lane = { merchantId: owner.merchantId, endpointId };
   const id = newId("delivery");
   const isQueued = await deps.db.transaction(async (tx) => {
-    const endpoint = await findEndpoint(tx.em, owner, endpointId);
+    const endpoint = await findEndpoint(tx, owner, endpointId);
     if (!endpoint) throw new Failure("NOT_FOUND");
     if (endpoint.status === "disabled") return false;
     await queueTestEvent(tx, { ...lane, id, body: testEventBody(clockNow()) });
@@ -43,7 +43,7 @@ export async function sendTestEvent(deps: QueueDeps, owner: Owner, endpointId: s
 export async function retryDelivery(deps: QueueDeps, owner: Owner, endpointId: string, id: string): Promise<void> {
   const lane = { merchantId: owner.merchantId, endpointId };
   await deps.db.transaction(async (tx) => {
-    const endpoint = await findEndpoint(tx.em, owner, endpointId);
+    const endpoint = await findEndpoint(tx, owner, endpointId);
     if (!endpoint || !(await requeueDelivery(tx, lane, id))) throw new Failure("NOT_FOUND");
   });
   deps.wakeLane(lane);
@@ -58,7 +58,7 @@ export async function retryFailed(
 ): Promise<RetryRunRow> {
   const { merchantId, environment } = owner;
   const run = await deps.db.transaction(async (tx) => {
-    if (!(await findEndpoint(tx.em, owner, endpointId))) throw new Failure("NOT_FOUND");
+    if (!(await findEndpoint(tx, owner, endpointId))) throw new Failure("NOT_FOUND");
     const fromId = firstDeliveryIdOf(Math.max(0, since.getTime()));
     const untilId = firstDeliveryIdOf(clockMs() + 1);
     return await insertRetryRun(tx, { merchantId, environment, id: newId("operation"), endpointId, fromId, untilId });
@@ -85,7 +85,7 @@ export async function replayEvents(
   const chosen = checkEventTypes(range.eventTypes);
   const { merchantId, environment } = owner;
   const run = await deps.db.transaction(async (tx) => {
-    const endpoint = await findEndpoint(tx.em, owner, endpointId);
+    const endpoint = await findEndpoint(tx, owner, endpointId);
     if (!endpoint) throw new Failure("NOT_FOUND");
     const eventTypes = chosen.length > 0 ? chosen : endpoint.eventTypes;
     return await insertReplayRun(tx, {

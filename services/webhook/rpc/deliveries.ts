@@ -40,7 +40,7 @@ type Methods = Partial<ServiceImpl<typeof WebhookService>>;
 export function deliveryMethods(deps: QueueDeps) {
   return {
     async listDeliveries(request) {
-      if (!(await findEndpoint(deps.db.em(), request, request.endpointId))) throw new Failure("NOT_FOUND");
+      if (!(await findEndpoint(deps.db, request, request.endpointId))) throw new Failure("NOT_FOUND");
       const { merchantId, endpointId, pageToken, pageSize: limit } = request;
       assertEventType("event_type", request.eventType);
       const { page, nextPageToken } = await keysetPage("delivery", { limit, pageToken }, (before, wanted) =>
@@ -58,7 +58,7 @@ export function deliveryMethods(deps: QueueDeps) {
     },
     async getDelivery(request) {
       const { merchantId, endpointId, deliveryId } = request;
-      const endpoint = await findEndpoint(deps.db.em(), request, endpointId);
+      const endpoint = await findEndpoint(deps.db, request, endpointId);
       const row = endpoint && (await findDeliveryOf(deps.db, { merchantId, endpointId }, deliveryId));
       if (!row) throw new Failure("NOT_FOUND");
       const attempts = await listAttempts(deps.db, merchantId, deliveryId);

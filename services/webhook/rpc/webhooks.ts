@@ -38,10 +38,10 @@ function endpointMethods(deps: RpcDeps) {
       return await createEndpoint(deps, { ...request, payload, idempotency: scopeOf(request, request.idempotency) });
     },
     async listEndpoints(request) {
-      return { endpoints: (await listEndpoints(deps.db.em(), request)).map(toEndpoint) };
+      return { endpoints: (await listEndpoints(deps.db, request)).map(toEndpoint) };
     },
     async getEndpoint(request) {
-      const endpoint = await findEndpoint(deps.db.em(), request, request.endpointId);
+      const endpoint = await findEndpoint(deps.db, request, request.endpointId);
       if (!endpoint) throw new Failure("NOT_FOUND");
       return { endpoint: toEndpoint(endpoint) };
     },
@@ -70,7 +70,7 @@ function endpointMethods(deps: RpcDeps) {
       return { deliveryId: await sendTestEvent(deps, request, request.endpointId) };
     },
     async getEndpointHealth(request) {
-      if (!(await findEndpoint(deps.db.em(), request, request.endpointId))) throw new Failure("NOT_FOUND");
+      if (!(await findEndpoint(deps.db, request, request.endpointId))) throw new Failure("NOT_FOUND");
       const windowMs = (request.windowSeconds || healthWindowSeconds) * 1_000;
       const row = await endpointHealth(deps.db, request, firstDeliveryIdOf(clockMs() - windowMs));
       return row ? toHealth(row) : {};

@@ -1,39 +1,28 @@
-// The tables endpoints and earlier_secrets. MikroORM serves administration; one plain statement serves the hot path.
-import { defineEntity, LockMode, p, type SqlEntityManager } from "@mikro-orm/postgresql";
-import type { Sql, Tx } from "#platform/database/database.ts";
-import type { MappedTx } from "#platform/database/mapped-database.ts";
+// The tables endpoints and earlier_secrets.
+import { parseTime, type Sql, type Tx } from "#platform/database/database.ts";
 import type { LaneKey } from "./delivery-queue.ts";
-
-const EndpointSchema = defineEntity({
-  name: "Endpoint",
-  tableName: "endpoints",
-  properties: {
-    merchantId: p.string().primary(),
-    id: p.string().primary(),
-    environment: p.integer(),
-    slot: p.integer(),
-    url: p.text(),
-    description: p.text(),
-    eventTypes: p.array().columnType("text[]"),
-    status: p.string().$type<EndpointStatus>(),
-    payload: p.string().$type<EndpointPayload>(),
-    secret: p.blob(),
-    previousSecret: p.blob().nullable(),
-    previousUntil: p.datetime(6).nullable(),
-    createdAt: p.datetime(6).defaultRaw("now()"),
-    statusChangedAt: p.datetime(6).defaultRaw("now()"),
-    deletedAt: p.datetime(6).nullable(),
-  },
-});
 
 export type EndpointStatus = "active" | "disabled";
 /** Deliveries have ids and status of the event's object, or the object itself. */
 export type EndpointPayload = "reference" | "object";
 
-export class Endpoint extends EndpointSchema.class {}
-EndpointSchema.setClass(Endpoint);
-
-export const endpointEntities = [EndpointSchema];
+/** A change is stored by `saveEndpoint`. */
+export interface Endpoint {
+  readonly merchantId: string;
+  readonly id: string;
+  readonly environment: number;
+  url: string;
+  description: string;
+  eventTypes: readonly string[];
+  status: EndpointStatus;
+  payload: EndpointPayload;
+  secret: Buffer;
+  previousSecret: Buffer | null;
+  previousUntil: Date | null;
+  readonly createdAt: Date;
+  statusChangedAt: Date;
+  deletedAt: Date | null;
+}
 
 /** The calling merchant in one environment. */
 export interface Owner {
@@ -45,21 +34,53 @@ export interface Owner {
 export const endpointsMax = 16;
 
 /** The owner's live endpoints, newest first. */
-export async function listEndpoints(em: SqlEntityManager, owner: Owner): Promise<Endpoint[]> {
-  return await em.find(Endpoint, liveEndpointsOf(owner), { orderBy: { id: "desc" }, limit: endpointsMax });
+export async function listEndpoints(sql: Sql, owner: Owner): Promise<Endpoint[]> {
+  const rows = await sql.rows<EndpointRow>(`${liveText} order by id desc limit $3`, [...keyOf(owner), endpointsMax]);
+  return rows.map(endpointOf);
 }
 
-/** The owner's live endpoint, or null. */
-export async function findEndpoint(em: SqlEntityManager, owner: Owner, id: string): Promise<Endpoint | null> {
-  return await em.findOne(Endpoint, { ...liveEndpointsOf(owner), id });
+/** The owner's live endpoint. */
+export async function findEndpoint(sql: Sql, owner: Owner, id: string): Promise<Endpoint | undefined> {
+  const [row] = await sql.rows<EndpointRow>(`${liveText} and id = $3`, [...keyOf(owner), id]);
+  return row && endpointOf(row);
 }
 
-export async function lockEndpoint(tx: MappedTx, owner: Owner, id: string): Promise<Endpoint | null> {
-  return await tx.em.findOne(Endpoint, { ...liveEndpointsOf(owner), id }, { lockMode: LockMode.PESSIMISTIC_WRITE });
+export async function lockEndpoint(tx: Tx, owner: Owner, id: string): Promise<Endpoint | undefined> {
+  const [row] = await tx.rows<EndpointRow>(`${liveText} and id = $3 for update`, [...keyOf(owner), id]);
+  return row && endpointOf(row);
 }
 
-function liveEndpointsOf(owner: Owner) {
-  return { merchantId: owner.merchantId, environment: owner.environment, deletedAt: null };
+/** Lock it before. */
+export async function saveEndpoint(tx: Tx, endpoint: Endpoint): Promise<void> {
+  const { merchantId, id, url, description, eventTypes, status, payload, secret, previousSecret } = endpoint;
+  const times = [endpoint.previousUntil, endpoint.statusChangedAt, endpoint.deletedAt];
+  await tx.rows(
+    `update endpoints set url = $3, description = $4, event_types = $5::text[], status = $6, secret = $7, previous_secret = $8,
+       previous_until = $9, status_changed_at = $10, deleted_at = $11, payload = $12
+     where merchant_id = $1 and id = $2`,
+    [merchantId, id, url, description, eventTypes, status, secret, previousSecret, ...times, payload],
+  );
+}
+
+type TimeField = "createdAt" | "statusChangedAt";
+type EndpointRow = Omit<Endpoint, TimeField | "previousUntil" | "deletedAt"> &
+  Readonly<Record<TimeField, string>> & { readonly previousUntil: string | null };
+
+const liveText = `select merchant_id as "merchantId", id, environment, url, description, event_types as "eventTypes", status, payload,
+    secret, previous_secret as "previousSecret", previous_until as "previousUntil", created_at as "createdAt",
+    status_changed_at as "statusChangedAt"
+  from endpoints where merchant_id = $1 and environment = $2 and deleted_at is null`;
+
+const keyOf = ({ merchantId, environment }: Owner) => [merchantId, environment];
+
+function endpointOf({ previousUntil, createdAt, statusChangedAt, ...row }: EndpointRow): Endpoint {
+  return {
+    ...row,
+    previousUntil: parseTime(previousUntil),
+    createdAt: parseTime(createdAt),
+    statusChangedAt: parseTime(statusChangedAt),
+    deletedAt: null,
+  };
 }
 
 interface NewEndpoint extends Owner {

@@ -1,7 +1,6 @@
 // The context of the merchant flows, on a fresh database with the rights of the service.
 import { randomBytes } from "node:crypto";
 import { register } from "prom-client";
-import { MappedDatabase } from "#platform/database/mapped-database.ts";
 import { Outbox } from "#platform/events/outbox.ts";
 import { Wake } from "#platform/process/job.ts";
 import { HashKeys, Vault } from "#platform/secrets/vault.ts";
@@ -10,6 +9,7 @@ import { createMerchant } from "../../../services/merchant/flows/create-merchant
 import { merchantMetrics } from "../../../services/merchant/metrics.ts";
 import { ApplicationEntity } from "../../../services/merchant/store/applications.ts";
 import { BrandingEntity } from "../../../services/merchant/store/brandings.ts";
+import { MappedDatabase } from "../../../services/merchant/store/mapped-database.ts";
 import { MerchantEntity } from "../../../services/merchant/store/merchants.ts";
 import { freshDatabase } from "../../harness/database.ts";
 

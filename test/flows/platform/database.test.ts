@@ -2,10 +2,10 @@
 import assert from "node:assert/strict";
 import { type AddressInfo, createServer } from "node:net";
 import { Database } from "#platform/database/database.ts";
-import { MappedDatabase } from "#platform/database/mapped-database.ts";
 import { createLog } from "#platform/telemetry/log.ts";
 import { membersOf } from "#platform/values/unchecked.ts";
-import { endpointEntities } from "../../../services/webhook/store/endpoints.ts";
+import { ApplicationEntity } from "../../../services/merchant/store/applications.ts";
+import { MappedDatabase } from "../../../services/merchant/store/mapped-database.ts";
 import { openLink } from "../../chaos/link.ts";
 import { freshDatabase } from "../../harness/database.ts";
 import { eventually } from "../../harness/eventually.ts";
@@ -20,7 +20,7 @@ const options = { name: "test", log, connectionsMax, answerMsMax };
 
 const openings = {
   plain: (url: string) => Database.open({ url, ...options }),
-  mapped: (url: string) => MappedDatabase.open({ url, ...options, entities: endpointEntities }),
+  mapped: (url: string) => MappedDatabase.open({ url, ...options, entities: [ApplicationEntity] }),
 };
 
 for (const [kind, open] of Object.entries(openings)) {

@@ -1,11 +1,12 @@
 // Changes a team's members: role, removal, access reset, and revoked invitations. Each is ONE transaction under the
 // team's lock, so the last owner stays even if several changes run at once.
-import type { MappedTx } from "#platform/database/mapped-database.ts";
+
 import { Failure } from "#platform/values/failure.ts";
 import type { MerchantContext } from "../../context.ts";
 import { kindsFor } from "../../rules/people/notifications.ts";
 import { roleNamed } from "../../rules/people/roles.ts";
 import { withdrawMails, withdrawMailsOf } from "../../store/mails.ts";
+import type { MappedTx } from "../../store/mapped-database.ts";
 import { deleteAuthenticator } from "../../store/people/authenticators.ts";
 import { deleteSessionsOf } from "../../store/people/console-sessions.ts";
 import { deleteInvitation, findInvitation } from "../../store/people/invitations.ts";

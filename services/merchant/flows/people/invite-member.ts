@@ -1,6 +1,6 @@
 // Invites an address to a merchant or the installation in ONE transaction under the team's lock. Only the response or
 // the mail contains the link's token; the database stores its keyed hash. A new invitation ends the address's old link.
-import type { MappedTx } from "#platform/database/mapped-database.ts";
+
 import { randomToken } from "#platform/secrets/vault.ts";
 import { clockNow } from "#platform/values/clock.ts";
 import { Failure, invalidField } from "#platform/values/failure.ts";
@@ -13,6 +13,7 @@ import { emailViolations, isPlainName, languageOf, normalEmail } from "../../rul
 import { type Role, roleNamed } from "../../rules/people/roles.ts";
 import { invitationMailsMax, invitationMailsMs, invitationMs } from "../../rules/people/session.ts";
 import { countInvitationMails, withdrawMails } from "../../store/mails.ts";
+import type { MappedTx } from "../../store/mapped-database.ts";
 import { findMerchant } from "../../store/merchants.ts";
 import { type Invitation, listInvitations, putInvitation } from "../../store/people/invitations.ts";
 import { findMembership } from "../../store/people/memberships.ts";

@@ -1,12 +1,12 @@
 // Authorizes the management of a team: an operator by command, a member with the right, or a person of the operators'
 // console who may change merchants. The check runs under the team's lock, so the right still holds at the commit.
 import type { SqlEntityManager } from "@mikro-orm/postgresql";
-import type { MappedTx } from "#platform/database/mapped-database.ts";
 import { callContext } from "#platform/values/call-context.ts";
 import { Failure, invalidField } from "#platform/values/failure.ts";
 import type { MerchantContext } from "../../context.ts";
 import { type Door, doorOfScope } from "../../rules/people/door.ts";
 import { type Action, actionsOf, heldActions, mayGive } from "../../rules/people/roles.ts";
+import type { MappedTx } from "../../store/mapped-database.ts";
 import { findMerchant } from "../../store/merchants.ts";
 import type { SessionRow } from "../../store/people/console-sessions.ts";
 import type { Invitation } from "../../store/people/invitations.ts";

@@ -2,7 +2,6 @@
 // transaction. Each mail has a one-click unsubscribe link.
 
 import { createHash } from "node:crypto";
-import type { MappedTx } from "#platform/database/mapped-database.ts";
 import { clockNow } from "#platform/values/clock.ts";
 import { Environment } from "#proto/merchant/v1/merchant_pb.ts";
 import type { MerchantContext } from "../../context.ts";
@@ -13,6 +12,7 @@ import { unsubscribeToken } from "../../mail/unsubscribe.ts";
 import type { Door } from "../../rules/people/door.ts";
 import { isChosen, kindsFor, type NotificationKind } from "../../rules/people/notifications.ts";
 import { roleNamed } from "../../rules/people/roles.ts";
+import type { MappedTx } from "../../store/mapped-database.ts";
 import { findMerchant, type Merchant } from "../../store/merchants.ts";
 import type { PaidSum } from "../../store/paid-days.ts";
 import type { SessionRow } from "../../store/people/console-sessions.ts";

@@ -1,10 +1,11 @@
 // A person's own choices at a merchant: notifications and saved views.
-import type { MappedTx } from "#platform/database/mapped-database.ts";
+
 import { Failure, invalidField } from "#platform/values/failure.ts";
 import type { MerchantContext } from "../../context.ts";
 import { readUnsubscribeToken } from "../../mail/unsubscribe.ts";
 import { isChosen, isKind, kindsFor, type NotificationKind } from "../../rules/people/notifications.ts";
 import { withdrawMailsOf } from "../../store/mails.ts";
+import type { MappedTx } from "../../store/mapped-database.ts";
 import { findMerchant } from "../../store/merchants.ts";
 import { findMembership, type Membership } from "../../store/people/memberships.ts";
 import { choicesOf, putChoices } from "../../store/people/notification-choices.ts";

@@ -3,13 +3,13 @@
 // method must use it first: the link alone never signs them in.
 import type { SqlEntityManager } from "@mikro-orm/postgresql";
 import { isDuplicate, type Sql } from "#platform/database/database.ts";
-import type { MappedTx } from "#platform/database/mapped-database.ts";
 import { clockNow } from "#platform/values/clock.ts";
 import { Failure } from "#platform/values/failure.ts";
 import { newId } from "#platform/values/id.ts";
 import type { MerchantContext } from "../../context.ts";
 import { type Door, doorOfScope } from "../../rules/people/door.ts";
 import { languageOf, nameViolations, normalName } from "../../rules/people/person.ts";
+import type { MappedTx } from "../../store/mapped-database.ts";
 import { findMerchant } from "../../store/merchants.ts";
 import { deleteSessionsOf, type SessionRow } from "../../store/people/console-sessions.ts";
 import { deleteInvitation, findInvitationByHash, type Invitation } from "../../store/people/invitations.ts";

@@ -1,10 +1,11 @@
 // A person's own access: reads it, changes the name, removes sign-in methods, ends sessions. Each change is ONE
 // transaction that announces it.
-import type { MappedTx } from "#platform/database/mapped-database.ts";
+
 import { clockNow } from "#platform/values/clock.ts";
 import { Failure } from "#platform/values/failure.ts";
 import type { MerchantContext } from "../../context.ts";
 import { languageOf, nameViolations, normalName } from "../../rules/people/person.ts";
+import type { MappedTx } from "../../store/mapped-database.ts";
 import { deleteAuthenticator, findAuthenticator } from "../../store/people/authenticators.ts";
 import { deleteSession, type SessionPerson, type SessionRow, sessionsOf } from "../../store/people/console-sessions.ts";
 import { deletePasskey, passkeysOf } from "../../store/people/passkeys.ts";

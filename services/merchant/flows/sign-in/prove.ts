@@ -1,6 +1,6 @@
 // Verifies again that the person of a session is present: by passkey, by an authenticator code, or by a fresh sign-in
 // at the identity provider. Sensitive actions need a proof within five minutes.
-import type { MappedTx } from "#platform/database/mapped-database.ts";
+
 import type { Vault } from "#platform/secrets/vault.ts";
 import { clockNow } from "#platform/values/clock.ts";
 import { Failure, invalidField } from "#platform/values/failure.ts";
@@ -8,6 +8,7 @@ import type { MerchantContext } from "../../context.ts";
 import { assertionOptions } from "../../passkeys/verify-passkey.ts";
 import { judgeCode } from "../../rules/people/one-time-code.ts";
 import { provedUntil, wrongCodesMax } from "../../rules/people/session.ts";
+import type { MappedTx } from "../../store/mapped-database.ts";
 import { type Authenticator, lockAuthenticator } from "../../store/people/authenticators.ts";
 import { deleteSession, proveSession, recordWrongCode, type SessionRow } from "../../store/people/console-sessions.ts";
 import { passkeysOf, recordPasskeyUse } from "../../store/people/passkeys.ts";

@@ -1,6 +1,6 @@
 // Console sessions: starts one, finds one by its secret, renews the secret and signs out. The database stores the
 // secret's keyed hash. Expired sessions are refused here even before the sweep deletes them.
-import type { MappedTx } from "#platform/database/mapped-database.ts";
+
 import { randomToken } from "#platform/secrets/vault.ts";
 import { clockNow } from "#platform/values/clock.ts";
 import { Failure } from "#platform/values/failure.ts";
@@ -8,6 +8,7 @@ import { newId } from "#platform/values/id.ts";
 import type { MerchantContext } from "../../context.ts";
 import type { Door, OpenDoor } from "../../rules/people/door.ts";
 import { isSessionOver, lifeMsMax, provedUntil, shouldRecordUse } from "../../rules/people/session.ts";
+import type { MappedTx } from "../../store/mapped-database.ts";
 import { deleteAuthenticator } from "../../store/people/authenticators.ts";
 import {
   deleteSession,

@@ -3,7 +3,6 @@
 // under the link's lock. Browsers that have used a link are counted separately, so strangers' requests for a person's
 // links cannot lock that person out.
 import { createHash } from "node:crypto";
-import type { MappedTx } from "#platform/database/mapped-database.ts";
 import { randomToken, sameSecret } from "#platform/secrets/vault.ts";
 import { clockNow } from "#platform/values/clock.ts";
 import { Failure, invalidField } from "#platform/values/failure.ts";
@@ -13,6 +12,7 @@ import { mailTexts, queueMail } from "../../mail/queue-mail.ts";
 import type { Door } from "../../rules/people/door.ts";
 import { languageOf, normalEmail } from "../../rules/people/person.ts";
 import { signInLinkMs, signInLinksMax, signInLinksMs } from "../../rules/people/session.ts";
+import type { MappedTx } from "../../store/mapped-database.ts";
 import { findAuthenticator } from "../../store/people/authenticators.ts";
 import { membershipsOf } from "../../store/people/memberships.ts";
 import { findPersonOfDoor, lockPerson } from "../../store/people/persons.ts";

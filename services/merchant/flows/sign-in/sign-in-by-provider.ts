@@ -1,11 +1,12 @@
 // Signs a person in by the company's identity provider: (1) verifies the token, which may fetch the provider's keys;
 // (2) in ONE transaction consumes the token, finds or links the person, starts the session and announces it.
-import type { MappedTx } from "#platform/database/mapped-database.ts";
+
 import { clockNow } from "#platform/values/clock.ts";
 import { Failure } from "#platform/values/failure.ts";
 import type { MerchantContext } from "../../context.ts";
 import type { Door } from "../../rules/people/door.ts";
 import { provedUntil } from "../../rules/people/session.ts";
+import type { MappedTx } from "../../store/mapped-database.ts";
 import { membershipsOf } from "../../store/people/memberships.ts";
 import { findPersonOfDoor, lockPerson } from "../../store/people/persons.ts";
 import { findLinked, linkPerson } from "../../store/sign-in/provider-links.ts";

@@ -1,10 +1,10 @@
-// The database of a service with entities: hot paths run SQL, administrative paths use MikroORM entities on the same
+// The database with entities: hot paths run SQL, administrative paths use MikroORM entities on the same
 // pool and in the same transaction.
 import { type EntitySchema, MikroORM, type SqlEntityManager } from "@mikro-orm/postgresql";
 import { CompiledQuery, PostgresDialect } from "kysely";
 import type pg from "pg";
-import { Database, inStatementSpan, openTx, type Tx } from "./database.ts";
-import { openPool, type PoolOptions } from "./pool.ts";
+import { Database, inStatementSpan, openTx, type Tx } from "#platform/database/database.ts";
+import { openPool, type PoolOptions } from "#platform/database/pool.ts";
 
 /** A transaction with an entity manager, which is flushed before the commit. */
 export interface MappedTx extends Tx {
