@@ -1,7 +1,7 @@
 // Typed clients for the four services, one connection per service.
 import type { Client } from "@connectrpc/connect";
 import type { Host } from "#platform/process/host.ts";
-import { connectPeer, RequestCoalescer } from "#platform/rpc/client.ts";
+import { connectPeer } from "#platform/rpc/client.ts";
 import { CheckoutService } from "#proto/checkout/v1/checkout_pb.ts";
 import { PaymentLinkService } from "#proto/checkout/v1/links_pb.ts";
 import { Health } from "#proto/grpc/health/v1/health_pb.ts";
@@ -49,15 +49,19 @@ export function connectPeers(
   const merchant = peer(config.MERCHANT_URL);
   const webhook = peer(config.WEBHOOK_URL);
   const merchants = merchant.client(MerchantService);
-  const brandings = new RequestCoalescer<GetBrandingResponse>();
+  const brandings = new Map<string, Promise<GetBrandingResponse>>();
   return {
     checkout: checkout.client(CheckoutService),
     links: checkout.client(PaymentLinkService),
     payments: payments.client(PaymentsService),
     disputes: payments.client(DisputeService),
     merchants,
-    brandingOf: (owner) =>
-      brandings.ask(`${owner.merchantId}/${owner.environment}`, () => merchants.getBranding(owner)),
+    brandingOf: (owner) => {
+      const key = `${owner.merchantId}/${owner.environment}`;
+      const current = brandings.get(key) ?? merchants.getBranding(owner).finally(() => brandings.delete(key));
+      brandings.set(key, current);
+      return current;
+    },
     audit: merchant.client(AuditService),
     apiKeys: merchant.client(ApiKeyService),
     connectors: merchant.client(ConnectorService),

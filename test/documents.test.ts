@@ -163,6 +163,7 @@ const readElsewhere = [
   "NODE_TLS_REJECT_UNAUTHORIZED",
   "OTEL_EXPORTER_OTLP_HEADERS",
   "TEST_BACKEND",
+  "OTEL_RESOURCE_ATTRIBUTES",
 ];
 
 test("the page of settings has exactly the settings that processes read", () => {

@@ -36,6 +36,7 @@ import type { IssuedSession } from "./flows/sign-in/sign-in-by-passkey.ts";
 import { keyStatus } from "./rules/api-key.ts";
 import { missingFields } from "./rules/application.ts";
 import type { Branding } from "./rules/branding.ts";
+import { browserName } from "./rules/browser-name.ts";
 import { surfaceOf } from "./rules/connector-choice.ts";
 import type { Door } from "./rules/people/door.ts";
 import { actionsOf, heldActions } from "./rules/people/roles.ts";
@@ -250,6 +251,7 @@ export function toOwnAccess(access: Awaited<ReturnType<typeof readOwnAccess>>) {
     sessions: sessions.map(({ id, address, agent, createdAt, lastUsedAt }) => ({
       id,
       browser: { address, agent },
+      browserName: browserName(agent),
       createdAt: timestampFromDate(createdAt),
       lastUsedAt: timestampFromDate(lastUsedAt),
       isOwn: id === session.id,

@@ -30,6 +30,7 @@ import { checkUnexpectedFundsJob } from "./jobs/check-unexpected-funds.ts";
 import { matchStatementsJob } from "./jobs/match-statements.ts";
 import { pollEventsJob } from "./jobs/poll-events.ts";
 import { driveOperationsJob, reconcileJobs } from "./jobs/reconcile.ts";
+import { bucketStarts } from "./lists/counted-ranges.ts";
 import { paymentsMetrics } from "./metrics.ts";
 import { connectorAccountsRpc } from "./rpc/connector-accounts.ts";
 import { disputesRpc } from "./rpc/disputes.ts";
@@ -103,7 +104,7 @@ function build(config: PaymentsConfig, base: ServiceBase<Database>): ServicePart
     ],
     teams: async () => (await teams.listTeamTokens({})).tokens,
     jobs: [
-      listCountsJob(db),
+      listCountsJob(db, bucketStarts),
       { name: "fold-money-days", everyMs: 1_000, runOnce: () => foldMoneyDays(db) },
       ...recovery.pausing([driveOperationsJob(context, driveNow)]),
       ...reconcileJobs(context),

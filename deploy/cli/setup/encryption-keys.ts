@@ -3,18 +3,19 @@
 import { randomBytes } from "node:crypto";
 import { Database } from "#platform/database/database.ts";
 import { checkSchema } from "#platform/database/schema-state.ts";
-import { ConfigError, oneOf, optionalSetting, readConfig } from "#platform/process/config.ts";
-import { type KeyManagement, tryAgain } from "#platform/secrets/key-management.ts";
+import { ConfigError, type ConfigValues, oneOf, optionalSetting, readConfig } from "#platform/process/config.ts";
+import { KeyManagementError, tryAgain, VaultTransit } from "#platform/secrets/key-management.ts";
 import {
   type ConfiguredKeys,
   encryptionKeys as encryptionRing,
   hashKeys,
   isWrapped,
 } from "#platform/secrets/key-ring.ts";
-import { keyManagementOf, keyManagementSettings } from "#platform/secrets/open-keys.ts";
+import { keyManagementProblems, keyManagementSettings } from "#platform/secrets/open-keys.ts";
 import { readKeyAges } from "#platform/service/encryption-keys.ts";
 import { serviceSettings } from "#platform/service/settings.ts";
 import { createLog } from "#platform/telemetry/log.ts";
+import type { Members } from "#platform/values/unchecked.ts";
 import { type Source, sealedColumns, sources } from "../../../services/services.ts";
 import { type Answer, type Commands, type Row, UsageError } from "../command.ts";
 import { hashedColumns } from "./hashed-columns.ts";
@@ -66,8 +67,33 @@ export const encryptionKeys: Commands = {
   },
 };
 
+/** Wraps keys with the service that processes ask to unwrap them. */
+export class KeyWrapper extends VaultTransit {
+  /** @returns the text to configure in place of the key */
+  async wrap(key: Buffer): Promise<string> {
+    return this.#wrapped(await this.transit("encrypt", { plaintext: key.toString("base64") }));
+  }
+
+  /** Wraps the same key under the newest wrapping key without revealing it. */
+  async rewrap(wrapped: string): Promise<string> {
+    return this.#wrapped(await this.transit("rewrap", { ciphertext: wrapped }));
+  }
+
+  #wrapped({ ciphertext }: Members): string {
+    if (isWrapped(ciphertext)) return ciphertext;
+    throw this.problem("returned something other than a wrapped key");
+  }
+}
+
+function wrapperOf(settings: ConfigValues<typeof keyManagementSettings>): KeyWrapper {
+  const problems = keyManagementProblems(settings);
+  if (problems.length > 0) throw new ConfigError(problems.join("\n"));
+  if (settings.KMS === "environment") throw new KeyManagementError("KMS=environment cannot wrap keys", false);
+  return new KeyWrapper(settings);
+}
+
 type Key = Buffer | string;
-type Change = (ring: ConfiguredKeys, management: Pick<KeyManagement, "wrap" | "rewrap">) => Promise<ConfiguredKeys>;
+type Change = (ring: ConfiguredKeys, management: Pick<KeyWrapper, "wrap" | "rewrap">) => Promise<ConfiguredKeys>;
 
 /** Applies `change` to every ring that is set. */
 async function changed(change: Change): Promise<Answer> {
@@ -78,7 +104,7 @@ async function changed(change: Change): Promise<Answer> {
   });
   const rings = Object.entries({ ENCRYPTION_KEYS, HASH_KEY }).flatMap(([name, ring]) => (ring ? [{ name, ring }] : []));
   if (rings.length === 0) throw new ConfigError("ENCRYPTION_KEYS or HASH_KEY must be set");
-  const management = keyManagementOf(settings);
+  const management = wrapperOf(settings);
   const patient = {
     wrap: (key: Buffer) => tryAgain(() => management.wrap(key)),
     rewrap: (key: string) => tryAgain(() => management.rewrap(key)),

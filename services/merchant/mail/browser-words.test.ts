@@ -1,8 +1,8 @@
 // Mails name browsers from a fixed list, never with the browser's own text.
 import assert from "node:assert/strict";
 import fc from "fast-check";
-import { browserName } from "#platform/values/browser-name.ts";
 import { suite } from "../../../test/harness/suite.ts";
+import { browserName } from "../rules/browser-name.ts";
 import { mailTexts } from "./queue-mail.ts";
 
 const test = suite("names of browsers");

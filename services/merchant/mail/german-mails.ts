@@ -1,5 +1,5 @@
 // The mails in German.
-import { browserName } from "#platform/values/browser-name.ts";
+import { browserName } from "../rules/browser-name.ts";
 import type { BrowserFacts, MailContent, MailTexts, MatterFacts } from "./mail-content.ts";
 
 const browserText = ({ address, agent }: BrowserFacts) =>

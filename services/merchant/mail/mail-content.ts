@@ -129,7 +129,7 @@ interface InvitationFacts {
 
 export interface BrowserFacts {
   readonly address: string;
-  /** The raw user agent, which must not appear in a mail (browser-name.ts). */
+  /** The raw user agent, which must not appear in a mail (rules/browser-name.ts). */
   readonly agent: string;
 }
 

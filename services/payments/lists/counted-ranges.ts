@@ -1,7 +1,6 @@
 // Splits ranges of time and amounts into weeks and buckets, which are counted already (platform/lists/list-counts.ts),
 // and remainders. Pure.
 import { alignTime, dayMs, isBefore, someOf, type TimeRange } from "#platform/lists/day-range.ts";
-import { bucketStarts, perDoubling } from "#platform/lists/list-counts.ts";
 import { amountMax as amountMaxBig } from "#platform/values/money.ts";
 
 /** A range as whole weeks and corrections. */
@@ -81,4 +80,21 @@ function bucketOf(amount: number): number {
 
 function clamp(amount: bigint, max: number): number {
   return amount < 0n ? 0 : amount > BigInt(max) ? max : Number(amount);
+}
+
+// Amount buckets for exact counts by amount: eight per doubling, single amounts below 16.
+
+const perDoubling = 8;
+
+/** The lowest amount of each bucket, ascending. Stored counters depend on them: never change them. */
+export const bucketStarts: readonly number[] = startsOfBuckets();
+
+function startsOfBuckets(): number[] {
+  const all: number[] = [];
+  for (let bucket = 0; ; bucket++) {
+    const doublings = Math.max(0, Math.floor(bucket / perDoubling) - 1);
+    const start = bucket < 2 * perDoubling ? bucket : (perDoubling + (bucket % perDoubling)) << doublings;
+    if (start > amountMax) return all;
+    all.push(start);
+  }
 }

@@ -1,11 +1,12 @@
 // The journal table: appended in the transaction of the change, never updated.
 import { byKey } from "#platform/database/batch.ts";
-import { bigint, Columns, nullableText, type RowOf, sqlColumn, text, time } from "#platform/database/columns.ts";
+import { bigint, Columns, type RowOf, sqlColumn, text, time } from "#platform/database/columns.ts";
 import type { Sql, Tx } from "#platform/database/database.ts";
 import { eventsJson, type OutboxRows } from "#platform/events/outbox.ts";
 import { Environment } from "#proto/merchant/v1/merchant_pb.ts";
 import { type Movement, postings } from "../rules/journal.ts";
 import type { NewAdjustment } from "./adjustments.ts";
+import { nullableText } from "./payment-columns.ts";
 import type { Owner } from "./payment-records.ts";
 
 /** Appends movements of one payment with their events. The caller's lock on the payment makes `occurrence` exact. */

@@ -4,7 +4,6 @@ import {
   bytes,
   Columns,
   integer,
-  nullableText,
   optionalColumn,
   type RowOf,
   sqlColumn,
@@ -13,6 +12,7 @@ import {
 } from "#platform/database/columns.ts";
 import { parseTime, type Sql, type Tx } from "#platform/database/database.ts";
 import { Failure } from "#platform/values/failure.ts";
+import { nullableText } from "./payment-columns.ts";
 
 type Kind =
   | "create_intent"

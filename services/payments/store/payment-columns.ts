@@ -4,9 +4,9 @@ import {
   bigint,
   boolean,
   bytes,
+  type Column,
   Columns,
   integer,
-  nullableText,
   optionalColumn,
   type RowOf,
   sqlColumn,
@@ -15,6 +15,13 @@ import {
 } from "#platform/database/columns.ts";
 import type { Environment } from "#proto/merchant/v1/merchant_pb.ts";
 import type { CaptureMethod, Card, DisputeHold, Outcome, PaymentStatus, Verification } from "../rules/payment.ts";
+
+/** Null is the empty text. */
+export const nullableText: Column<string> = {
+  type: "text",
+  read: (stored: string | null) => stored ?? "",
+  write: (value) => value || null,
+};
 
 const identity = {
   id: text,

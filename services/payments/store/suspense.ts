@@ -1,20 +1,12 @@
 // The suspense table: unexpected funds, one row per object of a processor. The caller holds the lock on the payment
 // whenever it writes here.
 import { asJson } from "#platform/database/batch.ts";
-import {
-  bigint,
-  Columns,
-  nullableText,
-  optionalColumn,
-  type RowOf,
-  sqlColumn,
-  text,
-  time,
-} from "#platform/database/columns.ts";
+import { bigint, Columns, optionalColumn, type RowOf, sqlColumn, text, time } from "#platform/database/columns.ts";
 import type { Sql, Tx } from "#platform/database/database.ts";
 import type { Environment } from "#proto/merchant/v1/merchant_pb.ts";
 import type { Outcome } from "../rules/payment.ts";
 import type { Claimant, Funds, FundsKind, FundsUpdate } from "../rules/unexpected-funds.ts";
+import { nullableText } from "./payment-columns.ts";
 
 type FundsResolution = "" | "given_back" | "taken" | "closed" | "gone" | "found";
 

@@ -3,7 +3,7 @@
 import { hexOf } from "./database.ts";
 
 /** The SQL type of a column and the conversion of its values. */
-interface Column<Value, Input = Value> {
+export interface Column<Value, Input = Value> {
   readonly type: string;
   /** From a value of a result or of a JSON object. */
   readonly read: (stored: never) => Value;
@@ -26,12 +26,6 @@ export function optionalColumn<Value>({ type, read, write }: Column<Value>): Col
 }
 
 export const text = sqlColumn<string>("text");
-/** Null is the empty text. */
-export const nullableText: Column<string> = {
-  type: "text",
-  read: (stored: string | null) => stored ?? "",
-  write: (value) => value || null,
-};
 export const integer = sqlColumn<number>("integer");
 export const boolean = sqlColumn<boolean>("boolean");
 export const bigint: Column<bigint> = {

@@ -2,7 +2,6 @@
 // deltas equal the number of rows; folding only keeps deltas few, so totals stay exact without it.
 import type { Database } from "#platform/database/database.ts";
 import type { JobContext } from "#platform/process/job.ts";
-import { amountMax } from "#platform/values/money.ts";
 
 // Folding this many takes about 0.2 s; a reader adds up at most the deltas of a few seconds.
 const foldMax = 20_000;
@@ -28,8 +27,12 @@ const foldText = `
       do update set n = list_counts.n + excluded.n)
   select count(*) as taken from taken`;
 
-/** Folds once; replicas take turns. @returns the number of folded deltas */
-export async function foldListCounts(db: Database, limit = foldMax): Promise<number> {
+/**
+ * Folds once; replicas take turns.
+ * @param bucketStarts the lowest amount of each bucket, ascending, for lists with a filter by amount
+ * @returns the number of folded deltas
+ */
+export async function foldListCounts(db: Database, bucketStarts: readonly number[], limit = foldMax): Promise<number> {
   return await db.transaction(async (tx) => {
     const [lock] = await tx.rows<{ got: boolean }>("select pg_try_advisory_xact_lock($1) as got", [foldLock]);
     if (!lock?.got) return 0;
@@ -38,10 +41,10 @@ export async function foldListCounts(db: Database, limit = foldMax): Promise<num
   });
 }
 
-export function listCountsJob(db: Database): JobContext {
+export function listCountsJob(db: Database, bucketStarts: readonly number[] = []): JobContext {
   let dead = 0;
   const runOnce = async () => {
-    const folded = await foldListCounts(db);
+    const folded = await foldListCounts(db, bucketStarts);
     dead += folded;
     if (folded === foldMax) return true;
     if (dead >= deadMax) await db.rows("vacuum (truncate false) list_deltas");
@@ -49,21 +52,4 @@ export function listCountsJob(db: Database): JobContext {
     return false;
   };
   return { name: "fold-list-counts", everyMs, runOnce };
-}
-
-// Amount buckets for exact counts by amount: eight per doubling, single amounts below 16.
-
-export const perDoubling = 8;
-
-/** The lowest amount of each bucket, ascending. Stored counters depend on them: never change them. */
-export const bucketStarts: readonly number[] = startsOfBuckets();
-
-function startsOfBuckets(): number[] {
-  const all: number[] = [];
-  for (let bucket = 0; ; bucket++) {
-    const doublings = Math.max(0, Math.floor(bucket / perDoubling) - 1);
-    const start = bucket < 2 * perDoubling ? bucket : (perDoubling + (bucket % perDoubling)) << doublings;
-    if (start > Number(amountMax)) return all;
-    all.push(start);
-  }
 }

@@ -107,18 +107,6 @@ export const share: Setting<number> = {
   },
 };
 
-/** `name=value` pairs, comma-separated. */
-export const pairs: Setting<Readonly<Record<string, string>>> = {
-  parse: (raw) =>
-    Object.fromEntries(
-      raw.split(",").map((pair) => {
-        const [, name = "", value = ""] = /^\s*([^=\s]+)\s*=\s*(.*?)\s*$/.exec(pair) ?? [];
-        if (name === "") throw new Error("must be name=value pairs, comma-separated");
-        return [name, value];
-      }),
-    ),
-};
-
 /** A TCP port; 0 selects a free one. */
 export const port: Setting<number> = integerSetting(0, 65_535);
 

@@ -9,7 +9,6 @@ import {
   type ConfigValues,
   logLevels,
   optionalSetting,
-  pairs,
   port,
   productionSettings,
   readConfig,
@@ -24,10 +23,9 @@ import { type Drain, drainOf, drainSettings, type Host, ownHost } from "./host.t
 export const processSettings = {
   ADMIN_PORT: optionalSetting(port),
   HOST: withDefault(text, "127.0.0.1"),
-  /** Endpoint for spans; none are recorded without it. The exporter itself reads OTEL_EXPORTER_OTLP_HEADERS. */
+  /** Endpoint for spans; none are recorded without it. The SDK itself reads its headers and attributes. */
   OTEL_EXPORTER_OTLP_ENDPOINT: optionalSetting(urlSetting("http", "https")),
   OTEL_TRACES_SAMPLER_ARG: withDefault(share, 1),
-  OTEL_RESOURCE_ATTRIBUTES: withDefault(pairs, {}),
   ...drainSettings,
   ...productionSettings,
 } as const;
@@ -130,8 +128,7 @@ export async function startTracing(
   const endpoint = settings.OTEL_EXPORTER_OTLP_ENDPOINT;
   if (endpoint === undefined) return undefined;
   const { exportSpans } = await import("#platform/telemetry/trace-export.ts");
-  const [share, attributes] = [settings.OTEL_TRACES_SAMPLER_ARG, settings.OTEL_RESOURCE_ATTRIBUTES];
-  return exportSpans(name, { endpoint, share, attributes }, log);
+  return exportSpans(name, { endpoint, share: settings.OTEL_TRACES_SAMPLER_ARG }, log);
 }
 
 type Stop = (why: string) => void;

@@ -5,15 +5,10 @@ import { readFileSync } from "node:fs";
 import { setTimeout as pause } from "node:timers/promises";
 import { Agent, request } from "undici";
 import { errorCode, type Members, membersOf } from "#platform/values/unchecked.ts";
-import { isWrapped } from "./key-ring.ts";
 
 /** Every call is safe to repeat. */
 export interface KeyManagement {
-  /** @returns the text to configure in place of the key */
-  wrap(key: Buffer): Promise<string>;
   unwrap(wrapped: string): Promise<Buffer>;
-  /** Wraps the same key under the newest wrapping key without revealing it. */
-  rewrap(wrapped: string): Promise<string>;
   close(): Promise<void>;
 }
 
@@ -28,10 +23,10 @@ export class KeyManagementError extends Error {
   }
 }
 
-const refuse = () => Promise.reject(new KeyManagementError("KMS=environment cannot wrap or unwrap keys", false));
+const refuse = () => Promise.reject(new KeyManagementError("KMS=environment cannot unwrap keys", false));
 
 /** Keys are configured in plain text, so nothing needs to be unwrapped. */
-export const environment: KeyManagement = { wrap: refuse, unwrap: refuse, rewrap: refuse, close: async () => {} };
+export const environment: KeyManagement = { unwrap: refuse, close: async () => {} };
 
 // A server that restarts or elects a leader is back within seconds. After these tries the supervisor should see the
 // process fail.
@@ -91,31 +86,18 @@ export class VaultTransit implements KeyManagement {
     });
   }
 
-  async wrap(key: Buffer): Promise<string> {
-    return this.#wrapped(await this.#transit("encrypt", { plaintext: key.toString("base64") }));
-  }
-
   async unwrap(wrapped: string): Promise<Buffer> {
-    const { plaintext } = await this.#transit("decrypt", { ciphertext: wrapped });
+    const { plaintext } = await this.transit("decrypt", { ciphertext: wrapped });
     const key = typeof plaintext === "string" ? Buffer.from(plaintext, "base64") : Buffer.alloc(0);
-    if (key.length !== keyBytes) throw this.#problem("decrypted something other than a 32-byte key");
+    if (key.length !== keyBytes) throw this.problem("decrypted something other than a 32-byte key");
     return key;
-  }
-
-  async rewrap(wrapped: string): Promise<string> {
-    return this.#wrapped(await this.#transit("rewrap", { ciphertext: wrapped }));
   }
 
   async close(): Promise<void> {
     await this.#agent.destroy();
   }
 
-  #wrapped({ ciphertext }: Members): string {
-    if (isWrapped(ciphertext)) return ciphertext;
-    throw this.#problem("returned something other than a wrapped key");
-  }
-
-  async #transit(verb: "encrypt" | "decrypt" | "rewrap", body: Members): Promise<Members> {
+  protected async transit(verb: "encrypt" | "decrypt" | "rewrap", body: Members): Promise<Members> {
     const { VAULT_TRANSIT_MOUNT: mount, VAULT_TRANSIT_KEY: key = "" } = this.#options;
     this.#token ??= await this.#logIn();
     const answer = await this.#post(`${mount}/${verb}/${encodeURIComponent(key)}`, body, this.#token);
@@ -128,7 +110,7 @@ export class VaultTransit implements KeyManagement {
     const { auth } = await this.#post(`auth/${mount}/login`, { role, jwt });
     const { client_token: token } = membersOf(auth);
     if (typeof token !== "string" || !headerForm.test(token))
-      throw this.#problem("returned something other than a token");
+      throw this.problem("returned something other than a token");
     return token;
   }
 
@@ -144,7 +126,7 @@ export class VaultTransit implements KeyManagement {
     });
     if (statusCode === 200) return parsed(text);
     const verb = path.split("/").slice(0, -1).join("/");
-    throw this.#problem(`refused ${verb} with ${statusCode}${meanings[statusCode] ?? ""}`, isPassing(statusCode));
+    throw this.problem(`refused ${verb} with ${statusCode}${meanings[statusCode] ?? ""}`, isPassing(statusCode));
   }
 
   async #send(url: string, post: { headers: Record<string, string>; body: string }) {
@@ -154,11 +136,11 @@ export class VaultTransit implements KeyManagement {
       return { statusCode: answer.statusCode, text: await answer.body.text() };
     } catch (error) {
       const code = errorCode(error);
-      throw this.#problem(`does not answer${code && ` (${code})`}`, true);
+      throw this.problem(`does not answer${code && ` (${code})`}`, true);
     }
   }
 
-  #problem(what: string, mayPass = false): KeyManagementError {
+  protected problem(what: string, mayPass = false): KeyManagementError {
     return new KeyManagementError(`${this.#where} ${what}`, mayPass);
   }
 }

@@ -123,7 +123,7 @@ function hasWrapped(ring: unknown): boolean {
 }
 
 /** @throws ConfigError */
-export function keyManagementOf(settings: Settings): KeyManagement {
+function keyManagementOf(settings: Settings): KeyManagement {
   const problems = keyManagementProblems(settings);
   if (problems.length > 0) throw new ConfigError(problems.join("\n"));
   return settings.KMS === "vault-transit" ? new VaultTransit(settings) : environment;

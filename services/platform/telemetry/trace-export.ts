@@ -3,7 +3,7 @@
 import { hostname } from "node:os";
 import { type DiagLogger, DiagLogLevel, diag } from "@opentelemetry/api";
 import { OTLPTraceExporter } from "@opentelemetry/exporter-trace-otlp-http";
-import { resourceFromAttributes } from "@opentelemetry/resources";
+import { detectResources, resourceAttributesEnvDetector, resourceFromAttributes } from "@opentelemetry/resources";
 import {
   BatchSpanProcessor,
   ParentBasedSampler,
@@ -22,7 +22,6 @@ interface ExportSettings {
    * processes keep the first decision.
    */
   readonly share: number;
-  readonly attributes: Readonly<Record<string, string>>;
 }
 
 const sendEveryMs = 1_000;
@@ -47,8 +46,7 @@ export function exportSpans(
       "service.name": `tollbooth-${process}`,
       "service.version": releaseVersion(),
       "service.instance.id": hostname(), // in Kubernetes the pod's name
-      ...settings.attributes,
-    }),
+    }).merge(detectResources({ detectors: [resourceAttributesEnvDetector] })),
     spanLimits: { attributeValueLengthLimit: textMax },
     spanProcessors: [
       new BatchSpanProcessor({

@@ -28,7 +28,7 @@ async function recorded(share: number, traceparents: readonly string[]): Promise
   received = "";
   const { port } = receiver.address() as AddressInfo;
   const endpoint = `http://127.0.0.1:${port}`;
-  const running = exportSpans("test", { endpoint, share, attributes: {} }, createLog("test", "error"));
+  const running = exportSpans("test", { endpoint, share }, createLog("test", "error"));
   const edge = { name: "GET /", kind: "SERVER", mayBegin: true, ...running.tracing } as const;
   for (const parent of traceparents) {
     const span = openSpan({ ...edge, parent });

@@ -12,6 +12,7 @@ import { auditAnnouncements } from "../../../services/payments/audit/announcemen
 import { auditListCounts, type CountDifference } from "../../../services/payments/audit/list-counts.ts";
 import { booksAfter } from "../../../services/payments/audit/read-books.ts";
 import { checkJournal, checkNextStretch } from "../../../services/payments/jobs/check-journal.ts";
+import { bucketStarts } from "../../../services/payments/lists/counted-ranges.ts";
 import { paymentsMetrics } from "../../../services/payments/metrics.ts";
 import { findSchedule, insertSchedule } from "../../../services/payments/store/fee-schedules.ts";
 import { openDatabase } from "../../harness/database.ts";
@@ -200,7 +201,7 @@ test("money of one attempt that is both captured and in suspense is found, on it
 test("list totals equal the rows, folded or not, and a wrong total is found", async () => {
   const [{ n } = { n: 0 }] = await db.rows<{ n: number }>(`select count(*)::int as n from payments`);
   assert.ok(n >= 3);
-  await foldListCounts(db);
+  await foldListCounts(db, bucketStarts);
   await money.paid({ amount: 20n, currency: "JPY" });
   assert.deepEqual(await countDifferences(), []);
   const count = (by: number, grain: string) =>

@@ -9,6 +9,7 @@ import { timeRange } from "#platform/lists/day-range.ts";
 import { foldListCounts } from "#platform/lists/list-counts.ts";
 import { Environment } from "#proto/merchant/v1/merchant_pb.ts";
 import { buildNarrowing } from "../../../services/payments/lists/conditions.ts";
+import { bucketStarts } from "../../../services/payments/lists/counted-ranges.ts";
 import { listPayments, type PaymentFilters } from "../../../services/payments/lists/payments.ts";
 import { listChosenRefunds, listRefundRecords } from "../../../services/payments/lists/refunds.ts";
 import { searchPayments } from "../../../services/payments/lists/search.ts";
@@ -168,7 +169,7 @@ test("page and total equal the definition during inserts, updates, deletes and f
     }
   });
   const folding = (async () => {
-    while (writing) await foldListCounts(db, 50);
+    while (writing) await foldListCounts(db, bucketStarts, 50);
   })();
   try {
     await assertAnyAsDefined(50);
@@ -248,7 +249,7 @@ test("concurrent folds fold each change once", async () => {
   const folds = async () => {
     let left = 1;
     while (left > 0) {
-      await foldListCounts(db, 100);
+      await foldListCounts(db, bucketStarts, 100);
       left = Number((await pool.query("select count(*) from list_deltas")).rows[0].count);
     }
   };

@@ -5,6 +5,7 @@ import type { Sql } from "#platform/database/database.ts";
 import { foldListCounts } from "#platform/lists/list-counts.ts";
 import { Environment } from "#proto/merchant/v1/merchant_pb.ts";
 import { auditMoneyDays, type MoneyDifference } from "../../../services/payments/audit/money-days.ts";
+import { bucketStarts } from "../../../services/payments/lists/counted-ranges.ts";
 import { readInstallationOverview } from "../../../services/payments/lists/installation.ts";
 import { type OverviewDay, readOverview } from "../../../services/payments/lists/overview.ts";
 import { foldMoneyDays } from "../../../services/payments/store/money-days.ts";
@@ -58,7 +59,7 @@ test("volume, refunds and success by day equal the rows, before and after foldin
   const before = await assertAsDefined();
   assert.ok(before.length > 30, "some days in several currencies");
   while (await foldMoneyDays(db, 500)) await assertAsDefined();
-  await foldListCounts(db);
+  await foldListCounts(db, bucketStarts);
   await assertAsDefined();
 });
 
@@ -168,7 +169,7 @@ test("the installation's figures equal the rows, in all, by merchant and by proc
   );
   for (const days of [1, 7, 30]) await assertInstallation(days);
   while (await foldMoneyDays(db));
-  await foldListCounts(db);
+  await foldListCounts(db, bucketStarts);
   for (const days of [1, 7, 30]) await assertInstallation(days);
 });
 

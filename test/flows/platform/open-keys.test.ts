@@ -9,9 +9,10 @@ import { ConfigError, readConfig } from "#platform/process/config.ts";
 import { connectPeer } from "#platform/rpc/client.ts";
 import { callerLine } from "#platform/secrets/callers.ts";
 import { encryptionKeys, hashKeys } from "#platform/secrets/key-ring.ts";
-import { keyManagementOf, keyManagementSettings, withOpenKeys } from "#platform/secrets/open-keys.ts";
+import { keyManagementSettings, withOpenKeys } from "#platform/secrets/open-keys.ts";
 import { randomToken } from "#platform/secrets/vault.ts";
 import { MerchantService } from "#proto/merchant/v1/merchant_pb.ts";
+import { KeyWrapper } from "../../../deploy/cli/setup/encryption-keys.ts";
 import { makeAuthority, makeServerCertificate } from "../../../deploy/local/state/certificate.ts";
 import { startMerchant } from "../../../services/merchant/service.ts";
 import { startVaultStandIn } from "../../harness/servers/vault-stand-in.ts";
@@ -48,7 +49,7 @@ const settings = { ...keyManagementSettings, ENCRYPTION_KEYS: encryptionKeys, HA
 const open = async (env: Variables) => await withOpenKeys(readConfig(settings, env), 1);
 
 async function wrapped(plain: string): Promise<string> {
-  const management = keyManagementOf(readConfig(keyManagementSettings, byToken()));
+  const management = new KeyWrapper(readConfig(keyManagementSettings, byToken()));
   try {
     return await management.wrap(Buffer.from(plain, "base64"));
   } finally {

@@ -1,5 +1,4 @@
 // The person's own account: name, language, active sessions, and sign-in methods, which can be added and removed.
-import { browserName } from "#platform/values/browser-name.ts";
 import type { GetOwnAccessResponse, NewSession } from "#proto/merchant/v1/people_pb.ts";
 import { type Html, html } from "../../../html.ts";
 import { formFields, unlessRefused } from "../../http/form.ts";
@@ -110,8 +109,8 @@ ${htmlTable({
   columns: [
     {
       heading: texts.browser,
-      cell: ({ browser }) =>
-        html`<span>${browserName(browser?.agent ?? "") || texts.unknown}<br><span class="muted">${browser?.address ?? ""}</span></span>`,
+      cell: ({ browser, browserName }) =>
+        html`<span>${browserName || texts.unknown}<br><span class="muted">${browser?.address ?? ""}</span></span>`,
     },
     { heading: texts.signedIn, cell: ({ createdAt }) => dateTimeText(visit.language, createdAt) },
     { heading: texts.lastUsed, cell: ({ lastUsedAt }) => dateTimeText(visit.language, lastUsedAt) },

@@ -2,7 +2,6 @@
 import { create } from "@bufbuild/protobuf";
 import type { Client } from "@connectrpc/connect";
 import { LRUCache } from "lru-cache";
-import { RequestCoalescer } from "#platform/rpc/client.ts";
 import { Failure } from "#platform/values/failure.ts";
 import {
   type ConnectorAccount,
@@ -11,6 +10,7 @@ import {
   GetConnectorAccountRequestSchema,
 } from "#proto/merchant/v1/merchant_pb.ts";
 import { isKnown, type ProcessorAccount, type ProcessorAnswer } from "../../connectors/connector.ts";
+import { RequestCoalescer } from "./request-coalescer.ts";
 
 type Merchants = Client<typeof ConnectorService>;
 

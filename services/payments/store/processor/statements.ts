@@ -1,16 +1,9 @@
 // Tables of the statement match: reads our lines, and stores how far each account was matched and the differences.
 
-import {
-  Columns,
-  nullableText,
-  optionalColumn,
-  type RowOf,
-  sqlColumn,
-  text,
-  time,
-} from "#platform/database/columns.ts";
+import { Columns, optionalColumn, type RowOf, sqlColumn, text, time } from "#platform/database/columns.ts";
 import { parseTime, type Sql } from "#platform/database/database.ts";
 import type { Difference, OurLine, StatementObject } from "../../rules/statement.ts";
+import { nullableText } from "../payment-columns.ts";
 
 interface LineRow {
   object: StatementObject;

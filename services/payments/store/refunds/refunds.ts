@@ -1,18 +1,10 @@
 // The refunds table. The caller holds the lock on the payment whenever it writes here.
 import { asJson, byKey, idsByKey, inputIds } from "#platform/database/batch.ts";
-import {
-  bigint,
-  boolean,
-  Columns,
-  nullableText,
-  type RowOf,
-  sqlColumn,
-  text,
-  time,
-} from "#platform/database/columns.ts";
+import { bigint, boolean, Columns, type RowOf, sqlColumn, text, time } from "#platform/database/columns.ts";
 import type { GroupedSql, Sql, Tx } from "#platform/database/database.ts";
 import type { Environment } from "#proto/merchant/v1/merchant_pb.ts";
 import type { Refund, RefundStatus } from "../../rules/refund.ts";
+import { nullableText } from "../payment-columns.ts";
 
 export const refundColumns = new Columns({
   id: text,

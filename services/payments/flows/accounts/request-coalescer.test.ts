@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
-import { suite } from "../../../test/harness/suite.ts";
-import { RequestCoalescer } from "./client.ts";
+import { suite } from "../../../../test/harness/suite.ts";
+import { RequestCoalescer } from "./request-coalescer.ts";
 
 const test = suite("shared question");
 

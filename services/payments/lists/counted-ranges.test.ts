@@ -2,8 +2,7 @@ import assert from "node:assert/strict";
 import fc from "fast-check";
 import { amountMax } from "#platform/values/money.ts";
 import { suite } from "../../../test/harness/suite.ts";
-import { bucketRange, endOf, startOf } from "../../payments/lists/counted-ranges.ts";
-import { bucketStarts } from "./list-counts.ts";
+import { bucketRange, bucketStarts, endOf, startOf } from "./counted-ranges.ts";
 
 const test = suite("amount buckets");
 
