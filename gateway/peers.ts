@@ -40,10 +40,14 @@ export interface Peers {
 
 /** Connects lazily: an unavailable service fails its calls, not the start. */
 export function connectPeers(
-  config: Pick<GatewayConfig, "CHECKOUT_URL" | "PAYMENTS_URL" | "MERCHANT_URL" | "WEBHOOK_URL" | "RPC_TOKEN_FILE">,
+  config: Pick<
+    GatewayConfig,
+    "CHECKOUT_URL" | "PAYMENTS_URL" | "MERCHANT_URL" | "WEBHOOK_URL" | "RPC_TOKEN_FILE" | "RPC_CA_FILE"
+  >,
   { neighbours }: Pick<Host, "neighbours">,
 ): Peers {
-  const peer = (url: string) => connectPeer({ url, token: config.RPC_TOKEN_FILE, neighbours });
+  const peer = (url: string) =>
+    connectPeer({ url, token: config.RPC_TOKEN_FILE, caFile: config.RPC_CA_FILE, neighbours });
   const checkout = peer(config.CHECKOUT_URL);
   const payments = peer(config.PAYMENTS_URL);
   const merchant = peer(config.MERCHANT_URL);

@@ -54,10 +54,10 @@ const moment: Setting<string> = {
 export const gatewaySettings = {
   ...commonSettings,
   ...callerSettings,
-  CHECKOUT_URL: urlSetting("http"),
-  PAYMENTS_URL: urlSetting("http"),
-  MERCHANT_URL: urlSetting("http"),
-  WEBHOOK_URL: urlSetting("http"),
+  CHECKOUT_URL: urlSetting("http", "https"),
+  PAYMENTS_URL: urlSetting("http", "https"),
+  MERCHANT_URL: urlSetting("http", "https"),
+  WEBHOOK_URL: urlSetting("http", "https"),
   NODE_ENV: withDefault(oneOf("production", "development", "test"), "development"),
   TRUST_PROXY: optionalSetting(proxies),
   /** On a developer's machine: /docs offers to try operations. Production refuses it. */

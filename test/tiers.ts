@@ -73,6 +73,7 @@ export const tiers: Readonly<Record<string, Tier>> = {
   "test/flows/platform/events.": "quick",
   "test/flows/platform/idempotency.": "quick",
   "test/flows/platform/outbox.": "quick",
+  "test/flows/platform/rpc-tls.": "quick",
   "test/flows/platform/rpc.": "quick",
   "test/flows/simulator/sandbox.": "quick",
   "test/flows/webhook/delivery.": "quick",

@@ -5,6 +5,7 @@ import type { Client } from "@connectrpc/connect";
 import { ConfigError, optionalSetting, readConfig, text, urlSetting, withDefault } from "#platform/process/config.ts";
 import { connectPeer, type Peer } from "#platform/rpc/client.ts";
 import { type OwnToken, tokenFile } from "#platform/secrets/callers.ts";
+import { callerSettings } from "#platform/service/settings.ts";
 import { membersOf } from "#platform/values/unchecked.ts";
 import { TeamService } from "#proto/access/v1/teams_pb.ts";
 import { CheckoutService } from "#proto/checkout/v1/checkout_pb.ts";
@@ -53,8 +54,8 @@ export interface OperatorPeers {
 
 /** @throws ConfigError that names what is missing and where it comes from */
 export async function connectOperator(env: NodeJS.ProcessEnv): Promise<OperatorPeers> {
-  const { urls, token } = (await fromSettings(env)) ?? (await fromStack(env));
-  const peers = perSource((service) => connectPeer({ url: urls[service], token }));
+  const { urls, ...caller } = (await fromSettings(env)) ?? (await fromStack(env));
+  const peers = perSource((service) => connectPeer({ url: urls[service], ...caller }));
   const replicas: Peer[] = [];
   return {
     merchants: peers.merchant.client(MerchantService),
@@ -73,7 +74,7 @@ export async function connectOperator(env: NodeJS.ProcessEnv): Promise<OperatorP
     webhooks: peers.webhook.client(WebhookService),
     status: perSource((service) => peers[service].client(StatusService)),
     statusOfEach: async (service) => {
-      const found = (await addressesOf(urls[service])).map((url) => connectPeer({ url, token }));
+      const found = (await addressesOf(urls[service])).map((url) => connectPeer({ url, ...caller }));
       replicas.push(...found);
       return found.map((peer) => peer.client(StatusService));
     },
@@ -97,12 +98,13 @@ async function addressesOf(url: string): Promise<string[]> {
 interface PeerAddresses {
   readonly urls: Readonly<Record<Source, string>>;
   readonly token: OwnToken;
+  readonly caFile?: string | undefined;
 }
 
 const address = urlSetting("http", "https");
 /** Settings for use without a local stack. */
 export const operatorSettings = {
-  RPC_TOKEN_FILE: tokenFile,
+  ...callerSettings,
   CHECKOUT_URL: address,
   PAYMENTS_URL: address,
   MERCHANT_URL: address,
@@ -118,7 +120,7 @@ async function fromSettings(env: NodeJS.ProcessEnv): Promise<PeerAddresses | und
     merchant: read.MERCHANT_URL,
     webhook: read.WEBHOOK_URL,
   };
-  return { urls, token: read.RPC_TOKEN_FILE };
+  return { urls, token: read.RPC_TOKEN_FILE, caFile: read.RPC_CA_FILE };
 }
 
 async function fromStack(env: NodeJS.ProcessEnv): Promise<PeerAddresses> {

@@ -26,7 +26,8 @@ export type ConsolePeers = ReturnType<typeof connectConsolePeers>;
 
 /** Connects lazily: a service that is down breaks its part of a page, not the start. */
 export function connectConsolePeers(config: ConsoleConfig, { neighbours }: Pick<Host, "neighbours">) {
-  const peer = (url: string) => connectPeer({ url, token: config.RPC_TOKEN_FILE, neighbours });
+  const peer = (url: string) =>
+    connectPeer({ url, token: config.RPC_TOKEN_FILE, caFile: config.RPC_CA_FILE, neighbours });
   const checkout = peer(config.CHECKOUT_URL);
   const payments = peer(config.PAYMENTS_URL);
   const merchant = peer(config.MERCHANT_URL);

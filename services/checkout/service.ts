@@ -49,16 +49,10 @@ export function startCheckout(config: CheckoutConfig, hostProcess = ownHost): Pr
 
 function build(config: CheckoutConfig, base: ServiceBase<Database>): ServiceParts {
   const { db, log, vault, recovery, hostProcess } = base;
-  const payments = connectPeer({
-    url: config.PAYMENTS_URL,
-    token: config.RPC_TOKEN_FILE,
-    neighbours: hostProcess.neighbours,
-  });
-  const url = config.MERCHANT_URL;
-  const merchant =
-    url === undefined
-      ? undefined
-      : connectPeer({ url, token: config.RPC_TOKEN_FILE, neighbours: hostProcess.neighbours });
+  const { RPC_TOKEN_FILE: token, RPC_CA_FILE: caFile, MERCHANT_URL: merchantUrl } = config;
+  const peer = (url: string) => connectPeer({ url, token, caFile, neighbours: hostProcess.neighbours });
+  const payments = peer(config.PAYMENTS_URL);
+  const merchant = merchantUrl === undefined ? undefined : peer(merchantUrl);
   const keys = new IdempotencyKeys(db, vault, config.IDEMPOTENCY_LEASE_SECONDS);
   const riskRules = new RiskRules(db);
   const forgetRules = () => riskRules.forget();

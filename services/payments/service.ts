@@ -62,6 +62,7 @@ function build(config: PaymentsConfig, base: ServiceBase<Database>): ServicePart
   const merchant = connectPeer({
     url: config.MERCHANT_URL,
     token: config.RPC_TOKEN_FILE,
+    caFile: config.RPC_CA_FILE,
     neighbours: hostProcess.neighbours,
   });
   const merchants = merchant.client(ConnectorService);

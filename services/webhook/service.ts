@@ -65,11 +65,10 @@ async function build(config: WebhookConfig, base: ServiceBase<Database>, resolve
   reportSlots(registry, dispatcher.lanes);
   const [sweepNow, retryNow] = [new Wake(), new Wake()];
   const wakeLane = (lane: LaneKey) => dispatcher.wake(lane);
-  const token = config.RPC_TOKEN_FILE;
-  const payments = connectPeer({ url: config.PAYMENTS_URL, token, neighbours });
-  const checkout = connectPeer({ url: config.CHECKOUT_URL, token, neighbours });
-  const merchantUrl = config.MERCHANT_URL;
-  const merchant = merchantUrl === undefined ? undefined : connectPeer({ url: merchantUrl, token, neighbours });
+  const { RPC_TOKEN_FILE: token, RPC_CA_FILE: caFile, MERCHANT_URL: merchantUrl } = config;
+  const peer = (url: string) => connectPeer({ url, token, caFile, neighbours });
+  const [payments, checkout] = [peer(config.PAYMENTS_URL), peer(config.CHECKOUT_URL)];
+  const merchant = merchantUrl === undefined ? undefined : peer(merchantUrl);
   const teams = merchant?.client(TeamService);
   const sources = {
     payments: payments.client(PaymentsService),

@@ -134,6 +134,8 @@ export const productionSettings = {
   ALLOW_PLAIN_NATS: excuse,
   /** Why the connection to PostgreSQL needs no TLS. */
   ALLOW_PLAIN_DATABASE: excuse,
+  /** Why calls between services need no TLS. */
+  ALLOW_PLAIN_RPC: excuse,
   /** Why browsers may be sent to an address of their own machine. */
   ALLOW_LOOPBACK_ORIGIN: excuse,
 } as const;

@@ -9,7 +9,7 @@ import { type Host, neighbourIn } from "#platform/process/host.ts";
 import { fixedToken, type OwnToken } from "#platform/secrets/callers.ts";
 import { inSpan, outgoingTraceparent } from "#platform/telemetry/trace.ts";
 import { callContext, callPatienceMs, remainingMs } from "#platform/values/call-context.ts";
-import { asFailure, Failure } from "#platform/values/failure.ts";
+import { asFailure, CertificateRefused, Failure } from "#platform/values/failure.ts";
 import { errorCode } from "#platform/values/unchecked.ts";
 import { inProcessExchange } from "./in-process.ts";
 import { httpExchange, unaryTransport } from "./transport.ts";
@@ -31,14 +31,20 @@ const unfinishedPauseMsMax = 1_000;
 const awayMsMax = 12_000;
 
 /**
- * Connects to `http://host:port` or a neighbour in this process, for unary calls. Failed calls throw the peer's
+ * Connects to `http(s)://host:port` or a neighbour in this process, for unary calls. Failed calls throw the peer's
  * Failure.
  */
-export function connectPeer(options: { url: string; token: string | OwnToken; neighbours?: Host["neighbours"] }): Peer {
+export function connectPeer(options: {
+  url: string;
+  token: string | OwnToken;
+  /** See httpExchange. */
+  caFile?: string | undefined;
+  neighbours?: Host["neighbours"];
+}): Peer {
   const token = typeof options.token === "string" ? fixedToken(options.token) : options.token;
-  const { url, neighbours } = options;
+  const { url, caFile, neighbours } = options;
   const name = neighbourIn(url);
-  const exchange = neighbours && name !== undefined ? inProcessExchange(neighbours, name) : httpExchange(url);
+  const exchange = neighbours && name !== undefined ? inProcessExchange(neighbours, name) : httpExchange(url, caFile);
   const transport = unaryTransport(exchange, () => outgoing(token.value));
   const bounded = withinCaller(transport, token);
   return {
@@ -168,7 +174,9 @@ function isBrieflyUnavailable(error: unknown): boolean {
 
 /** The connection was established, so the peer may have begun. */
 function mayHaveArrived(error: unknown): boolean {
-  const code = errorCode(error instanceof Error ? error.cause : undefined);
+  const cause = error instanceof Error ? error.cause : undefined;
+  if (cause instanceof CertificateRefused) return false;
+  const code = errorCode(cause);
   return !["ECONNREFUSED", "ENOTFOUND", "EAI_AGAIN", "EHOSTUNREACH", "UND_ERR_CONNECT_TIMEOUT"].includes(code);
 }
 

@@ -1,11 +1,14 @@
-// One port for HTTP/1.1 and cleartext HTTP/2, distinguished by the first bytes. Old connections are asked to leave, so
-// callers spread to new replicas, and all are when the process stops; active calls always finish. Silent and half-open
-// connections are closed.
+// One port for HTTP/1.1 and HTTP/2, with or without TLS, distinguished by the first bytes. Old connections are asked to
+// leave, so callers spread to new replicas, and all are when the process stops; active calls always finish. Silent and
+// half-open connections are closed.
 import http, { type IncomingMessage, type RequestListener, type ServerResponse } from "node:http";
 import http2, { type Http2ServerRequest, type Http2ServerResponse, type ServerHttp2Session } from "node:http2";
 import net, { type AddressInfo, type Socket } from "node:net";
 import { setTimeout as pause } from "node:timers/promises";
+import tls from "node:tls";
 import type { Drain } from "#platform/process/host.ts";
+import { LiveFile } from "#platform/secrets/live-file.ts";
+import type { Log } from "#platform/telemetry/log.ts";
 
 // A new replica gets its share of calls within this time, and a new connection costs a fraction of a millisecond.
 const connectionMaxAgeMs = 60_000;
@@ -29,6 +32,12 @@ export interface Patience {
   readonly idleMs: number;
 }
 
+/** Paths of PEM files. */
+export interface CertificateFiles {
+  readonly cert: string;
+  readonly key: string;
+}
+
 interface RpcListenerOptions {
   readonly port: number;
   readonly host: string;
@@ -37,6 +46,7 @@ interface RpcListenerOptions {
   /** Maximum age of a connection, ±10 % so callers do not reconnect in step. */
   readonly connectionMaxAgeMs?: number | undefined;
   readonly patience?: Patience | undefined;
+  readonly tls?: CertificateFiles & { readonly log: Log };
 }
 
 export class RpcListener {
@@ -67,7 +77,10 @@ export class RpcListener {
       endLateRequest(request, this.#patience.requestMs);
       options.h2(request, response);
     });
-    this.#net = net.createServer((socket) => this.#accept(socket));
+    const accept = (socket: Socket) => this.#accept(socket);
+    this.#net = options.tls ? tlsServer(options.tls, headersTimeout, accept) : net.createServer(accept);
+    // Also connections within their handshake.
+    this.#net.on("connection", (socket) => this.#track(socket));
   }
 
   static async open(options: RpcListenerOptions): Promise<RpcListener> {
@@ -111,10 +124,14 @@ export class RpcListener {
     clearTimeout(hard);
   }
 
-  #accept(socket: Socket): void {
+  #track(socket: Socket): void {
     this.#sockets.add(socket);
-    this.#leavesAt.set(socket, performance.now() + this.#ageMs());
     socket.once("close", () => this.#sockets.delete(socket));
+  }
+
+  #accept(socket: Socket): void {
+    this.#track(socket);
+    this.#leavesAt.set(socket, performance.now() + this.#ageMs());
     socket.on("error", () => socket.destroy());
     const isSilent = setTimeout(() => socket.destroy(), this.#patience.headersMs);
     socket.once("close", () => clearTimeout(isSilent));
@@ -153,6 +170,31 @@ export class RpcListener {
   #ageMs(): number {
     return this.#maxAgeMs * (0.9 + Math.random() * 0.2);
   }
+}
+
+/**
+ * New handshakes use changed files. A certificate and a key that do not fit are not used: they may be half of a change.
+ */
+function tlsServer(
+  { cert, key, log }: NonNullable<RpcListenerOptions["tls"]>,
+  handshakeTimeout: number,
+  accept: (socket: Socket) => void,
+): tls.Server {
+  const files = [cert, key].map((path) => new LiveFile(path, (text) => text));
+  const current = () => ({ cert: files[0]?.value ?? "", key: files[1]?.value ?? "" });
+  let seen = current();
+  const server = tls.createServer({ ...seen, ALPNProtocols: ["h2", "http/1.1"], handshakeTimeout }, accept);
+  server.prependListener("connection", () => {
+    const found = current();
+    if (found.cert === seen.cert && found.key === seen.key) return;
+    seen = found;
+    try {
+      server.setSecureContext(found);
+    } catch (error) {
+      log.error({ err: error }, `certificate rejected: RPC_TLS_CERT_FILE and RPC_TLS_KEY_FILE do not fit`);
+    }
+  });
+  return server;
 }
 
 /** HTTP/2 has no limit for a request whose body never ends. */

@@ -1,4 +1,4 @@
-// The RPC server of a process: one port for Connect, gRPC and gRPC-Web over HTTP/2 (cleartext) and HTTP/1.1, with
+// The RPC server of a process: one port for Connect, gRPC and gRPC-Web over HTTP/2 and HTTP/1.1, with
 // authentication, validation, deadlines, one log line per failed call, health, reflection and draining.
 
 import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from "node:http";
@@ -16,7 +16,7 @@ import { ServerReflection } from "#proto/grpc/reflection/v1/reflection_pb.ts";
 import { CallGate, CallMetrics, unauthenticated } from "./call.ts";
 import { HealthState } from "./health.ts";
 import { openToNeighbours } from "./in-process.ts";
-import { type Patience, RpcListener } from "./listener.ts";
+import { type CertificateFiles, type Patience, RpcListener } from "./listener.ts";
 import { reflectionRoutes } from "./reflection.ts";
 import { Teams } from "./teams.ts";
 import { UnaryHandler } from "./unary.ts";
@@ -61,6 +61,8 @@ export async function serveRpc(options: {
   /** See RpcListenerOptions. */
   connectionMaxAgeMs?: number;
   patience?: Patience;
+  /** Files of the port's certificate and key; absent: no TLS. */
+  tls?: CertificateFiles | undefined;
   hostProcess?: Host;
   /** Name for callers in the same process. */
   name?: string;
@@ -97,6 +99,7 @@ export async function serveRpc(options: {
     h2: handler,
     connectionMaxAgeMs: options.connectionMaxAgeMs,
     patience: options.patience,
+    ...(options.tls && { tls: { ...options.tls, log } }),
   });
   const closeToNeighbours = neighbours && name !== undefined ? openToNeighbours(neighbours, name, unary) : undefined;
   return {

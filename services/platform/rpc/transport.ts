@@ -1,5 +1,6 @@
 // A fast Connect transport for unary protobuf calls over pooled HTTP/1.1 connections, or in memory (in-process.ts). A
 // connection carries one call at a time, so calls spread over a name's replicas. Any Connect server accepts it.
+import { readFileSync } from "node:fs";
 import {
   create,
   type DescMessage,
@@ -11,6 +12,7 @@ import {
 import { Code, ConnectError, type Transport, type UnaryResponse } from "@connectrpc/connect";
 import { codeFromHttpStatus, errorFromJsonBytes } from "@connectrpc/connect/protocol-connect";
 import { Pool } from "undici";
+import { CertificateRefused, certificateRefusal } from "#platform/values/failure.ts";
 
 // Further calls wait: a slow peer must not take every socket of the process.
 const connectionsMax = 256;
@@ -37,7 +39,8 @@ export interface Exchange {
   close(): void;
 }
 
-export function httpExchange(url: string): Exchange {
+/** @param caFile trusted for https instead of Node's own list */
+export function httpExchange(url: string, caFile?: string): Exchange {
   const pool = new Pool(url, {
     connections: connectionsMax,
     pipelining: 1,
@@ -45,15 +48,19 @@ export function httpExchange(url: string): Exchange {
     keepAliveTimeout: keepAliveMs,
     // Overrides the server's hint (Keep-Alive: timeout=65).
     keepAliveMaxTimeout: keepAliveMs,
-    connect: { timeout: connectTimeoutMs },
+    connect: { timeout: connectTimeoutMs, ...(caFile !== undefined && { ca: readFileSync(caFile, "utf8") }) },
     // Each call's deadline covers a vanished peer; abandoned connections close.
     headersTimeout: 0,
     bodyTimeout: 0,
   });
+  const explain = (error: unknown): never => {
+    const refusal = certificateRefusal(error);
+    throw refusal ? new CertificateRefused(url, caFile, refusal, error) : error;
+  };
   return {
     send: async (call, end) => {
       // The pool checks the signal only when the call's turn comes, possibly after its deadline.
-      const answer = await unlessEnded(end, pool.request({ method: "POST", ...call, signal: end }));
+      const answer = await unlessEnded(end, pool.request({ method: "POST", ...call, signal: end })).catch(explain);
       return { status: answer.statusCode, bytes: await answer.body.bytes() };
     },
     close: () => void pool.destroy(),

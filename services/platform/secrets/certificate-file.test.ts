@@ -2,14 +2,16 @@ import assert from "node:assert/strict";
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { ConfigError, readConfig } from "#platform/process/config.ts";
+import { readProductionConfig } from "#platform/service/production.ts";
 import { brokerSettings, serviceSettings } from "#platform/service/settings.ts";
-import { makeAuthority } from "../../../deploy/local/state/certificate.ts";
+import { makeAuthority, makeServerCertificate } from "../../../deploy/local/state/certificate.ts";
 import { suite } from "../../../test/harness/suite.ts";
 import { tempDir } from "../../../test/harness/temp-dir.ts";
 import { keyManagementSettings } from "./open-keys.ts";
 
 const test = suite("files of certificates");
-const valid = (await makeAuthority("today's", 1)).cert;
+const authority = await makeAuthority("today's", 1);
+const valid = authority.cert;
 // Valid since an hour ago, like all certificates made here.
 const ended = (await makeAuthority("yesterday's", -0.01)).cert;
 
@@ -65,6 +67,40 @@ test("checks the TLS files of a database URL and the KMS without repeating a pas
   assert.throws(
     () => readConfig({ VAULT_CACERT }, { VAULT_CACERT: path }),
     /^ConfigError: VAULT_CACERT names .* ended on/,
+  );
+});
+
+test("a certificate of the RPC port and its key belong together, and the error names setting, file and problem", async () => {
+  const { RPC_TLS_CERT_FILE, RPC_TLS_KEY_FILE } = serviceSettings;
+  const problems = (env: Record<string, string>) => {
+    try {
+      readProductionConfig({ RPC_TLS_CERT_FILE, RPC_TLS_KEY_FILE }, env);
+      return "";
+    } catch (error) {
+      return error instanceof ConfigError ? error.message : String(error);
+    }
+  };
+  const [own, other] = [
+    await makeServerCertificate(authority, ["a"], 1),
+    await makeServerCertificate(authority, ["a"], 1),
+  ];
+  const [cert, key, otherKey] = [await fileOf(own.cert), await fileOf(own.key), await fileOf(other.key)];
+  assert.equal(problems({}), "");
+  assert.equal(problems({ RPC_TLS_CERT_FILE: cert, RPC_TLS_KEY_FILE: key }), "");
+  const together = "RPC_TLS_CERT_FILE and RPC_TLS_KEY_FILE belong together";
+  assert.equal(problems({ RPC_TLS_CERT_FILE: cert }), `RPC_TLS_KEY_FILE is missing: ${together}`);
+  assert.equal(problems({ RPC_TLS_KEY_FILE: key }), `RPC_TLS_CERT_FILE is missing: ${together}`);
+  assert.equal(
+    problems({ RPC_TLS_CERT_FILE: cert, RPC_TLS_KEY_FILE: otherKey }),
+    `RPC_TLS_KEY_FILE names ${otherKey}, which is not the key of the certificate in ${cert}`,
+  );
+  assert.equal(
+    problems({ RPC_TLS_CERT_FILE: cert, RPC_TLS_KEY_FILE: cert }),
+    `RPC_TLS_KEY_FILE names ${cert}, which has no private key (PEM) without a passphrase`,
+  );
+  assert.match(
+    problems({ RPC_TLS_CERT_FILE: await fileOf(ended), RPC_TLS_KEY_FILE: key }),
+    /^RPC_TLS_CERT_FILE names .* ended on/,
   );
 });
 

@@ -1,6 +1,6 @@
 // Certificate files named by settings. They are checked at the start, where the error can name the file; later it would
 // be an unexplained handshake failure.
-import { X509Certificate } from "node:crypto";
+import { createPrivateKey, X509Certificate } from "node:crypto";
 import { readFileSync } from "node:fs";
 
 /** Path of a PEM file with CA certificates, at least one of them valid now. */
@@ -23,6 +23,33 @@ export function assertTlsFiles(databaseUrl: string): void {
   }
   const key = named.get("sslkey");
   if (key) readPem(key);
+}
+
+/** Path of a PEM file with a private key. */
+export const privateKeyFile = {
+  parse: (path: string): string => {
+    const text = readPem(path);
+    try {
+      createPrivateKey(text);
+    } catch {
+      throw new Error(`names ${path}, which has no private key (PEM) without a passphrase`);
+    }
+    return path;
+  },
+};
+
+/** Problems of a server's certificate and key together, one line each. Unreadable settings are absent. */
+export function keyPairProblems(values: Readonly<Record<string, unknown>>): string[] {
+  const names = ["RPC_TLS_CERT_FILE", "RPC_TLS_KEY_FILE"] as const;
+  const [cert, key] = names.map((name) => values[name]);
+  if (typeof cert === "string" && typeof key === "string") {
+    const isPair = new X509Certificate(readPem(cert)).checkPrivateKey(createPrivateKey(readPem(key)));
+    return isPair ? [] : [`RPC_TLS_KEY_FILE names ${key}, which is not the key of the certificate in ${cert}`];
+  }
+  const missing = names.filter((name) => values[name] === undefined);
+  return names.every((name) => name in values) && missing.length === 1
+    ? [`${missing[0]} is missing: RPC_TLS_CERT_FILE and RPC_TLS_KEY_FILE belong together`]
+    : [];
 }
 
 const block = /-----BEGIN CERTIFICATE-----[\s\S]*?-----END CERTIFICATE-----/g;

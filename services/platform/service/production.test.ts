@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { randomBytes } from "node:crypto";
 import { ConfigError, oneOf, optionalSetting, text, urlSetting, withDefault } from "#platform/process/config.ts";
+import { neighbourUrl } from "#platform/process/host.ts";
 import { encryptionKeys, hashKeys } from "#platform/secrets/key-ring.ts";
 import { keyManagementSettings } from "#platform/secrets/open-keys.ts";
 import { suite } from "../../../test/harness/suite.ts";
@@ -10,6 +11,9 @@ const test = suite("production mode");
 const settings = {
   NATS_URL: urlSetting("nats", "tls"),
   NATS_NKEY_FILE: optionalSetting(text),
+  HOST: withDefault(text, "0.0.0.0"),
+  RPC_TLS_CERT_FILE: optionalSetting(text),
+  PAYMENTS_URL: optionalSetting(urlSetting("http", "https")),
   EVENT_KEYS_FILE: optionalSetting(text),
   DATABASE_URL: urlSetting("postgres"),
   PAYMENTS_DATABASE_URL: optionalSetting(urlSetting("postgres")),
@@ -29,6 +33,8 @@ const good = {
   NATS_URL: "tls://nats:4222",
   NATS_NKEY_FILE: "/run/secrets/nats/seed",
   EVENT_KEYS_FILE: "/run/secrets/event-keys/keys",
+  RPC_TLS_CERT_FILE: "/run/secrets/rpc-tls/tls.crt",
+  PAYMENTS_URL: "https://payments:8080",
   DATABASE_URL: "postgres://role:sesame@postgres/one?sslmode=verify-full&sslrootcert=/ca.pem",
   CHECKOUT_ORIGIN: "https://pay.example.com",
   HASH_KEY: first,
@@ -55,6 +61,8 @@ const worst = {
   NATS_URL: "nats://nats:4222",
   NATS_NKEY_FILE: "",
   EVENT_KEYS_FILE: "",
+  RPC_TLS_CERT_FILE: "",
+  PAYMENTS_URL: "http://payments:8080",
   DATABASE_URL: "postgres://role:sesame@postgres/one",
   CHECKOUT_ORIGIN: "http://127.0.0.1:8080",
   HASH_KEY: zero,
@@ -82,6 +90,8 @@ for (const [what, change] of [
   ["card forms on the buyer's own machine", { SIMULATOR_PUBLIC_URL: "http://localhost:8081" }],
   ["a hash key of one repeated byte", { HASH_KEY: Buffer.alloc(32, 7).toString("base64") }],
   ["a hash key of a repeated word", { HASH_KEY: Buffer.from("password".repeat(4)).toString("base64") }],
+  ["calls that others on the network can read", { PAYMENTS_URL: "http://payments:8080" }],
+  ["an RPC port that others on the network can read", { RPC_TLS_CERT_FILE: "" }],
   ["a broker that does not know who this is", { NATS_NKEY_FILE: "" }],
   ["events that anybody could have written", { EVENT_KEYS_FILE: "" }],
   ["one key under two ids", { ENCRYPTION_KEYS: `k2:${second},k1:${second}` }],
@@ -92,6 +102,12 @@ for (const [what, change] of [
 ] as const) {
   test(`production refuses ${what}`, () => assert.deepEqual(refused(change), Object.keys(change)));
 }
+
+test("accepts plain calls that stay within the process or the machine", () => {
+  const plain = { RPC_TLS_CERT_FILE: "", HOST: "127.0.0.1" };
+  assert.deepEqual(refused({ ...plain, PAYMENTS_URL: neighbourUrl("payments") }), []);
+  assert.deepEqual(refused({ ...plain, HOST: "::1", PAYMENTS_URL: "http://127.0.0.1:8092" }), []);
+});
 
 test("requires the settings of a key management service in every mode", () => {
   const wanted = ["VAULT_ADDR", "VAULT_TRANSIT_KEY", "VAULT_TOKEN"];
@@ -104,6 +120,7 @@ test("accepts what a mesh or private network replaces, by name only", () => {
   const excuses = {
     ALLOW_PLAIN_NATS: "behind-mesh",
     ALLOW_PLAIN_DATABASE: "private-network",
+    ALLOW_PLAIN_RPC: "behind-mesh",
     ALLOW_LOOPBACK_ORIGIN: "for-trial",
   };
   const identityFiles = ["EVENT_KEYS_FILE", "NATS_NKEY_FILE"];
@@ -114,6 +131,8 @@ test("accepts what a mesh or private network replaces, by name only", () => {
     ["ALLOW_PLAIN_NATS", "NATS_URL"],
     ["ALLOW_PLAIN_DATABASE", "DATABASE_URL"],
     ["ALLOW_LOOPBACK_ORIGIN", "CHECKOUT_ORIGIN"],
+    ["ALLOW_PLAIN_RPC", "PAYMENTS_URL"],
+    ["ALLOW_PLAIN_RPC", "RPC_TLS_CERT_FILE"],
   ] as const) {
     const { [name]: _, ...others } = excuses;
     assert.ok(refused({ ...worst, ...others }).includes(setting), name);

@@ -8,7 +8,10 @@ import {
   productionSettings,
   type Setting,
 } from "#platform/process/config.ts";
+import { neighbourIn } from "#platform/process/host.ts";
+import { keyPairProblems } from "#platform/secrets/certificate-file.ts";
 import { keyManagementProblems } from "#platform/secrets/open-keys.ts";
+import { sources } from "../../services.ts";
 
 type Values = Readonly<Record<string, unknown>>;
 
@@ -23,7 +26,7 @@ export function readProductionConfig<S extends Record<string, Setting<unknown>>>
   refuse: (config: Partial<ConfigValues<S>>) => readonly string[] = () => [],
 ): ConfigValues<S> {
   const { values, problems } = parseConfig({ ...productionSettings, ...settings }, env);
-  problems.push(...keyManagementProblems(values));
+  problems.push(...keyManagementProblems(values), ...keyPairProblems(values));
   if (values.NODE_ENV === "production") problems.push(...findProductionProblems(values, env), ...refuse(values));
   if (problems.length > 0) throw new ConfigError(problems.join("\n"));
   return values as ConfigValues<S>;
@@ -56,7 +59,23 @@ function findProductionProblems(values: Values, env: Environment): readonly stri
       );
     }
   }
-  return [...refused, ...authenticationProblems(values), ...keyProblems(values)];
+  return [...refused, ...plainRpcProblems(values), ...authenticationProblems(values), ...keyProblems(values)];
+}
+
+const peerUrls = sources.map((name) => `${name.toUpperCase()}_URL`);
+
+/** Calls between services that leave the machine without TLS. */
+function plainRpcProblems(values: Values): readonly string[] {
+  if (values.ALLOW_PLAIN_RPC) return [];
+  const serves = "RPC_TLS_CERT_FILE" in values && values.RPC_TLS_CERT_FILE === undefined;
+  const isPlain = (name: string) => {
+    const url = values[name];
+    return typeof url === "string" && url.startsWith("http:") && neighbourIn(url) === undefined && !isLoopback(url);
+  };
+  return [
+    ...(serves && !/^(localhost|127\..+|::1)$/.test(String(values.HOST)) ? ["RPC_TLS_CERT_FILE must be set"] : []),
+    ...peerUrls.filter(isPlain).map((name) => `${name} must begin with https://`),
+  ].map((problem) => `${problem} in production, or ALLOW_PLAIN_RPC must name the replacement`);
 }
 
 /** A broker without authentication, and events without proof of their source. Settings of other programs are absent. */

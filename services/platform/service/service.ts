@@ -119,6 +119,7 @@ async function serve<D extends Database>(
   const watch = new JobWatch(registry);
   const sources = { service: name, db, bus, keyId: vault.currentKeyId, watch };
   const teams = new Teams(parts.teams);
+  const { RPC_TLS_CERT_FILE: cert, RPC_TLS_KEY_FILE: key } = config;
   const server = await serveRpc({
     port: config.PORT,
     host: config.HOST,
@@ -126,6 +127,8 @@ async function serve<D extends Database>(
     rpc: [...parts.rpc, ...operatorRpc(sources, recovery)],
     works: async () => (parts.works?.() ?? true) && (await db.takesWrites()),
     ping: () => db.ping(),
+    // Settings have both or neither (keyPairProblems).
+    ...(cert !== undefined && key !== undefined && { tls: { cert, key } }),
     ...{ log, hostProcess, name, teams },
   });
   reportState(registry, sources);

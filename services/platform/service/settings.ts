@@ -12,7 +12,7 @@ import {
   withDefault,
 } from "#platform/process/config.ts";
 import { callersFile, tokenFile } from "#platform/secrets/callers.ts";
-import { assertTlsFiles, certificateFile } from "#platform/secrets/certificate-file.ts";
+import { assertTlsFiles, certificateFile, privateKeyFile } from "#platform/secrets/certificate-file.ts";
 import { encryptionKeys, hashKeys } from "#platform/secrets/key-ring.ts";
 import { nkeyFile } from "#platform/secrets/nkey.ts";
 import { keyManagementSettings } from "#platform/secrets/open-keys.ts";
@@ -81,12 +81,17 @@ export const serviceSettings = {
   HASH_KEY: hashKeys,
   /** Callers allowed to call this service. */
   RPC_CALLERS_FILE: callersFile,
+  /** Certificate and key of its RPC port; absent: plain HTTP. */
+  RPC_TLS_CERT_FILE: optionalSetting(certificateFile),
+  RPC_TLS_KEY_FILE: optionalSetting(privateKeyFile),
 } as const;
 
 /** For processes that call services. */
 export const callerSettings = {
   /** The token sent with calls. */
   RPC_TOKEN_FILE: tokenFile,
+  /** CA file for https:// addresses of services; absent for Node's own list. */
+  RPC_CA_FILE: optionalSetting(certificateFile),
 } as const;
 
 /** For services that honour idempotency keys. */

@@ -178,7 +178,7 @@ export class CertificateRefused extends Error {
   override name = "CertificateRefused";
   readonly code: string;
 
-  /** @param server the setting that names the server @param authority the CA file, or undefined for Node's own list */
+  /** @param server the server's setting or URL @param authority the CA file, or undefined for Node's own list */
   constructor(server: string, authority: string | undefined, { code, what }: Refusal, cause: unknown) {
     const by = authority === undefined ? "Node's own list" : authority;
     super(`${server} leads to a server whose certificate ${what}; trusted CA: ${by} (${code})`, { cause });

@@ -33,6 +33,8 @@ export function oneToken(token: string) {
   return { RPC_TOKEN: token, RPC_TOKEN_FILE: fixedToken(token), RPC_CALLERS_FILE: trustingOnly(token) };
 }
 
+const plainRpc = { RPC_TLS_CERT_FILE: undefined, RPC_TLS_KEY_FILE: undefined, RPC_CA_FILE: undefined };
+
 /** Settings that a test's services share: a namespace of its own on the run's NATS, new keys and a token. */
 export async function commonSettings() {
   const { natsUrl } = await sharedInfra();
@@ -44,6 +46,7 @@ export async function commonSettings() {
     LOG_LEVEL: "error" as const,
     ...brokerOfTests(natsUrl),
     NATS_NAMESPACE: namespace,
+    ...plainRpc,
     DATABASE_CONNECTIONS: 4,
     ...oneToken(key().toString("hex")),
     ENCRYPTION_KEYS: new Map([["k1", key()]]),
