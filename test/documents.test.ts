@@ -159,12 +159,13 @@ test(`the README has at most ${readmeLinesMax} lines`, () => {
 const readElsewhere = [
   "NAME_FILE", // a placeholder for all of them
   "NODE_ENV",
+  "NODE_EXTRA_CA_CERTS",
   "NODE_OPTIONS",
   "NODE_TLS_REJECT_UNAUTHORIZED",
   "OTEL_EXPORTER_OTLP_HEADERS",
   "OTEL_RESOURCE_ATTRIBUTES",
-];
   "TEST_BACKEND",
+];
 
 test("the page of settings has exactly the settings that processes read", () => {
   const all = [

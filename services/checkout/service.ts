@@ -77,7 +77,7 @@ function build(config: CheckoutConfig, base: ServiceBase<Database>): ServicePart
       defineRpc(RiskService, riskRpc(context)),
       defineRpc(SessionRecoveryService, sessionRecoveryRpc({ ...context, lostPayments })),
     ],
-    teams: teams && (async () => (await teams.listTeamTokens({})).tokens),
+    teams,
     jobs: [
       listCountsJob(db),
       expireSessionsJob(context),

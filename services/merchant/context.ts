@@ -5,6 +5,7 @@ import type { Wake } from "#platform/process/job.ts";
 import type { HashKeys, Vault } from "#platform/secrets/vault.ts";
 import type { Log } from "#platform/telemetry/log.ts";
 import type { IdentityProvider } from "./flows/sign-in/provider.ts";
+import type { WorkloadVerifier } from "./flows/verify-workload.ts";
 import type { MerchantMetrics } from "./metrics.ts";
 import type { Doors } from "./rules/people/door.ts";
 import type { MappedDatabase } from "./store/mapped-database.ts";
@@ -25,5 +26,7 @@ export interface MerchantContext {
   readonly receiptsPerHour: number;
   /** The company's identity provider, if one is configured. */
   readonly provider: IdentityProvider | undefined;
+  /** Verifies tokens of the cluster's service accounts, if they may be teams. */
+  readonly workloads?: WorkloadVerifier | undefined;
   readonly mails: Wake;
 }

@@ -1,6 +1,6 @@
 // Starts and wires the merchant service.
 
-import type { ConfigValues } from "#platform/process/config.ts";
+import { ConfigError, type ConfigValues } from "#platform/process/config.ts";
 import { ownHost } from "#platform/process/host.ts";
 import { Wake } from "#platform/process/job.ts";
 import { defineRpc } from "#platform/rpc/server.ts";
@@ -22,6 +22,7 @@ import { ReceiptService } from "#proto/merchant/v1/receipts_pb.ts";
 import { receiptsPerHourDefault } from "./flows/queue-buyer-mail.ts";
 import { repeatKeyEnds } from "./flows/repeat-key-ends.ts";
 import { identityProvider } from "./flows/sign-in/provider.ts";
+import { workloadVerifier } from "./flows/verify-workload.ts";
 import { checkAuditChainJob } from "./jobs/check-audit-chain.ts";
 import { ensureRequestDays, keepRequestDaysJob } from "./jobs/keep-request-days.ts";
 import { notifyPaidDaysJob, paidConsumer } from "./jobs/notify-paid.ts";
@@ -38,7 +39,7 @@ import { merchantsRpc } from "./rpc/merchants.ts";
 import { peopleRpc } from "./rpc/people.ts";
 import { receiptsRpc } from "./rpc/receipts.ts";
 import { signInRpc } from "./rpc/sign-in.ts";
-import { readTeamTokens, teamsRpc } from "./rpc/teams.ts";
+import { teamSource, teamsRpc } from "./rpc/teams.ts";
 import { openDoors } from "./rules/people/door.ts";
 import type { merchantSettings, peopleSettings } from "./settings.ts";
 import { ApplicationEntity, sweepDrafts } from "./store/applications.ts";
@@ -99,6 +100,16 @@ function identityProviderOf(config: MerchantConfig) {
   return settings && identityProvider(settings.issuer, settings.clientId);
 }
 
+function workloadsOf({
+  KUBERNETES_ISSUER: issuer,
+  KUBERNETES_JWKS_URL: keysUrl,
+  KUBERNETES_TEAMS: teams,
+}: MerchantConfig) {
+  if (issuer !== undefined && keysUrl !== undefined && teams) return workloadVerifier({ issuer, keysUrl, teams });
+  if (issuer === undefined && keysUrl === undefined && !teams) return undefined;
+  throw new ConfigError("KUBERNETES_ISSUER, KUBERNETES_JWKS_URL and KUBERNETES_TEAMS belong together");
+}
+
 async function build(config: MerchantConfig, base: ServiceBase<MappedDatabase>): Promise<ServiceParts> {
   const { db, log, recovery, hostProcess } = base;
   const server = mailServerOf(config);
@@ -113,6 +124,7 @@ async function build(config: MerchantConfig, base: ServiceBase<MappedDatabase>):
     receiptsPerHour: config.RECEIPTS_PER_HOUR ?? receiptsPerHourDefault,
     mails: new Wake(),
     provider: identityProviderOf(config),
+    workloads: workloadsOf(config),
   };
   await ensureRequestDays(db, clockMs());
   // After a restore, keys that were ended since the backup must not authenticate.
@@ -130,7 +142,7 @@ async function build(config: MerchantConfig, base: ServiceBase<MappedDatabase>):
       defineRpc(PeopleService, peopleRpc(context)),
       defineRpc(TeamService, teamsRpc(context)),
     ],
-    teams: () => readTeamTokens(db),
+    teams: teamSource(context),
     jobs: [
       { name: "repeat-key-ends", everyMs: recovery.job.everyMs, runOnce: repeatEnds },
       keepRequestDaysJob(db),

@@ -1,6 +1,6 @@
 // The settings of the merchant service.
 import { integerSetting, optionalSetting, type Setting, text, urlSetting } from "#platform/process/config.ts";
-import { providerSettings, serviceSettings } from "#platform/service/settings.ts";
+import { providerSettings, safeUrl, serviceSettings } from "#platform/service/settings.ts";
 import { isEmail } from "#platform/values/email.ts";
 
 /** A console's origin: https, or http on this machine. Passkeys need a host name. */
@@ -26,6 +26,20 @@ const sender: Setting<string> = {
   },
 };
 
+/** `<team>=<namespace>/<service account>`, comma-separated; the team by workload. */
+const workloads: Setting<ReadonlyMap<string, string>> = {
+  parse: (raw) => {
+    const pairs = raw.split(",").map((pair): [string, string] => {
+      const [, team = "", workload = ""] = workloadForm.exec(pair.trim()) ?? [];
+      if (team === "") throw new Error("must be <team>=<namespace>/<service account>, comma-separated");
+      return [workload, team];
+    });
+    if (new Map(pairs).size < pairs.length) throw new Error("must name each service account once");
+    return new Map(pairs);
+  },
+};
+const workloadForm = /^([a-z][a-z0-9-]{0,31})=([a-z0-9-]{1,63}\/[a-z0-9.-]{1,253})$/;
+
 export const merchantSettings = {
   ...serviceSettings,
   /** Credentials of every simulator account. */
@@ -46,4 +60,8 @@ export const peopleSettings = {
   /** Limit of receipts per merchant in live. */
   RECEIPTS_PER_HOUR: optionalSetting(integerSetting(1, 100_000)),
   ...providerSettings,
+  /** The cluster whose service accounts may be teams; all three or none. The issuer is exactly as in its tokens. */
+  KUBERNETES_ISSUER: optionalSetting(text),
+  KUBERNETES_JWKS_URL: optionalSetting(safeUrl),
+  KUBERNETES_TEAMS: optionalSetting(workloads),
 } as const;

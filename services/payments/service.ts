@@ -103,7 +103,7 @@ function build(config: PaymentsConfig, base: ServiceBase<Database>): ServicePart
       defineRpc(ConnectorAccountService, connectorAccountsRpc(context)),
       defineRpc(PaymentRecoveryService, paymentRecoveryRpc(context)),
     ],
-    teams: async () => (await teams.listTeamTokens({})).tokens,
+    teams,
     jobs: [
       listCountsJob(db, bucketStarts),
       { name: "fold-money-days", everyMs: 1_000, runOnce: () => foldMoneyDays(db) },

@@ -94,7 +94,7 @@ async function build(config: WebhookConfig, base: ServiceBase<Database>, resolve
       defineRpc(WebhookService, webhooksRpc(context)),
       defineRpc(EventService, eventsRpc({ db, tail: new EventTail(db) })),
     ],
-    teams: teams && (async () => (await teams.listTeamTokens({})).tokens),
+    teams,
     jobs: [
       dispatcher.job,
       keepPartitionsJob(db),

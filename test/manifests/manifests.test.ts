@@ -265,7 +265,7 @@ function readsAll(program: string, env: Record<string, string>, where: string): 
 }
 
 /** Including names in OTEL_RESOURCE_ATTRIBUTES. */
-const readByLibraries = /^(NODE_OPTIONS|NODE_ENV|OTEL_[A-Z_]+|POD_NAME|POD_NAMESPACE|NODE_NAME)$/;
+const readByLibraries = /^(NODE_OPTIONS|NODE_ENV|NODE_EXTRA_CA_CERTS|OTEL_[A-Z_]+|POD_NAME|POD_NAMESPACE|NODE_NAME)$/;
 const simulatorNames =
   "PORT HOST LOG_LEVEL DATABASE_URL PUBLIC_URL SIMULATOR_SECRET_KEY SIMULATOR_WEBHOOK_SECRET SIMULATOR_WEBHOOK_URL SIMULATOR_DELAY_MS SIMULATOR_AUTHORIZATION_SECONDS SIMULATOR_TEST_CONTROLS";
 const settingsOf: Readonly<Record<string, Parameters<typeof readConfig>[0]>> = {

@@ -160,6 +160,14 @@ export class CallGate {
     return this.#answerable(failure, unauthenticated);
   }
 
+  /** Verifies a caller that is not known yet. @returns undefined when it can be judged at once, else its refusal */
+  learnCaller(header: IncomingCall["header"]): Promise<ConnectError | undefined> | undefined {
+    return this.#teams.learn(bearerToken(header))?.then(
+      () => undefined,
+      (error: unknown) => this.#answerable(error, unauthenticated),
+    );
+  }
+
   #answerable(error: unknown, rpc: string): ConnectError {
     // The library's protocol errors (unknown method, too large) have their own code.
     if (error instanceof ConnectError && error.code !== Code.Internal && error.code !== Code.Unknown) return error;

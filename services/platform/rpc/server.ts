@@ -93,10 +93,10 @@ export async function serveRpc(options: {
   const listener = await RpcListener.open({
     port: options.port,
     host: options.host,
-    h1: (request, response) => {
+    h1: afterLearning(gate, (request, response) => {
       if (!unary.handle(request, response)) handler(request, response);
-    },
-    h2: handler,
+    }),
+    h2: afterLearning(gate, handler),
     connectionMaxAgeMs: options.connectionMaxAgeMs,
     patience: options.patience,
     ...(options.tls && { tls: { ...options.tls, log } }),
@@ -137,6 +137,18 @@ function gateInterceptor(gate: CallGate): Interceptor {
 // Answers a call that is refused unread, in the caller's own protocol.
 
 type Listener<Q, S> = (request: Q, response: S) => void;
+
+/** Passes on calls whose caller is verified, or can be judged at once. */
+function afterLearning<Q extends IncomingMessage | Http2ServerRequest, S extends ServerResponse | Http2ServerResponse>(
+  gate: CallGate,
+  listener: Listener<Q, S>,
+): Listener<Q, S> {
+  return (request, response) => {
+    const learning = gate.learnCaller((name) => headerOf(request.headers, name));
+    if (!learning) listener(request, response);
+    else void learning.then((no) => (no ? sendRefusal(request, response, no) : listener(request, response)));
+  };
+}
 
 /** Passes on calls of known callers and refuses all others. */
 function authenticated<Q extends IncomingMessage | Http2ServerRequest, S extends ServerResponse | Http2ServerResponse>(

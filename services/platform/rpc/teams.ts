@@ -1,16 +1,28 @@
-// Internal teams as callers (access.v1.TeamService). Each service reads their list every second: removal takes two.
+// Internal teams as callers (access.v1.TeamService). Each service reads their list every second: removal takes two. A
+// team's workload may call with its Kubernetes token, which the merchant service verifies once.
 import { createHash } from "node:crypto";
 import { clone, type DescMessage, type DescMethod, getOption, type MessageShape } from "@bufbuild/protobuf";
+import { timestampMs } from "@bufbuild/protobuf/wkt";
+import type { Client } from "@connectrpc/connect";
+import { LRUCache } from "lru-cache";
 import type { JobContext } from "#platform/process/job.ts";
+import { clockMs } from "#platform/values/clock.ts";
 import { Failure } from "#platform/values/failure.ts";
 import { membersOf } from "#platform/values/unchecked.ts";
 import { Right, RightSchema, right } from "#proto/access/v1/access_pb.ts";
-import type { Team, TeamToken } from "#proto/access/v1/teams_pb.ts";
+import type { Team, TeamService, VerifyWorkloadResponse } from "#proto/access/v1/teams_pb.ts";
 
-/** Reads the tokens that count. */
-export type TeamSource = () => Promise<readonly TeamToken[]>;
+/** The merchant service. */
+export type TeamSource = Pick<Client<typeof TeamService>, "listTeamTokens" | "verifyWorkload">;
 
 const tokenForm = /^tb_team_[\w-]{43}$/;
+// Of a Kubernetes service account: signed, about a kilobyte.
+const workloadTokenForm = /^eyJ[\w-]{10,4000}\.[\w-]{10,8000}\.[\w-]{40,1400}$/;
+// Each token lives for an hour; a program that is rolled out brings a few.
+const workloadsMax = 1_000;
+// Anyone who reaches the port can send junk: it must not occupy the merchant service.
+const verifyingMax = 8;
+const verifyMsMax = 5_000;
 const readEveryMs = 1_000;
 const keepWithoutAnswerMs = 30_000;
 
@@ -18,6 +30,13 @@ export class Teams {
   readonly #source: TeamSource | undefined;
   /** By the token's digest in hex. */
   #known = new Map<string, Team>();
+  /** By `<namespace>/<service account>`. */
+  #workloads = new Map<string, Team>();
+  /** Verified tokens, by digest. */
+  readonly #verified = new LRUCache<string, { readonly workload: string; readonly endMs: number }>({
+    max: workloadsMax,
+  });
+  readonly #verifying = new Map<string, Promise<void>>();
   #readAt = Number.NEGATIVE_INFINITY;
   /** Calls of the current second, by team. */
   readonly #used = new Map<string, { readonly second: number; readonly calls: number }>();
@@ -34,22 +53,46 @@ export class Teams {
 
   /** Keeps the last list when the source does not answer: its own alerts report that. */
   async read(): Promise<void> {
-    const tokens = await this.#source?.().catch(() => undefined);
-    if (tokens === undefined) return;
-    const named = tokens.flatMap(({ team, digest }) => (team ? [[Buffer.from(digest).toString("hex"), team]] : []));
+    const answer = await this.#source?.listTeamTokens({}).catch(() => undefined);
+    if (answer === undefined) return;
+    const named = answer.tokens.flatMap(({ team, digest }) =>
+      team ? [[Buffer.from(digest).toString("hex"), team]] : [],
+    );
     this.#known = new Map(named as [string, Team][]);
+    this.#workloads = new Map([...this.#known.values()].flatMap((team) => team.workloads.map((each) => [each, team])));
     this.#readAt = performance.now();
   }
 
   of(token: string): Team | undefined {
-    if (!this.#isFresh || !tokenForm.test(token)) return undefined;
-    return this.#known.get(createHash("sha256").update(token).digest("hex"));
+    if (!this.#isFresh || !(tokenForm.test(token) || workloadTokenForm.test(token))) return undefined;
+    const digest = digestOf(token);
+    const verified = this.#verified.get(digest);
+    if (verified) return clockMs() < verified.endMs ? this.#workloads.get(verified.workload) : undefined;
+    return this.#known.get(digest);
+  }
+
+  /**
+   * Verifies a workload's token that is not known yet. @returns undefined when there is nothing to wait for
+   * @throws Failure SERVICE_UNAVAILABLE
+   */
+  learn(token: string): Promise<void> | undefined {
+    if (!this.#source || !workloadTokenForm.test(token)) return undefined;
+    const digest = digestOf(token);
+    if (this.#verified.has(digest)) return undefined;
+    if (this.#verifying.size >= verifyingMax && !this.#verifying.has(digest)) return Promise.reject(unavailable());
+    const keep = ({ workload, expiresAt }: VerifyWorkloadResponse) => {
+      if (workload !== "" && expiresAt) this.#verified.set(digest, { workload, endMs: timestampMs(expiresAt) });
+    };
+    const ask = (source: TeamSource) => source.verifyWorkload({ token }, { timeoutMs: verifyMsMax }).then(keep);
+    const verifying = this.#verifying.get(digest) ?? ask(this.#source).finally(() => this.#verifying.delete(digest));
+    this.#verifying.set(digest, verifying);
+    return verifying.catch((cause: unknown) => Promise.reject(unavailable(cause)));
   }
 
   /** The refusal of an unknown token: SERVICE_UNAVAILABLE while the list of teams is out of date. */
   refusalOf(token: string, problem: string | undefined): Failure {
-    const isOpen = this.#source && !this.#isFresh && tokenForm.test(token);
-    if (isOpen) return new Failure("SERVICE_UNAVAILABLE", { retryAfterMs: readEveryMs });
+    const isTeams = tokenForm.test(token) || workloadTokenForm.test(token);
+    if (this.#source && !this.#isFresh && isTeams) return unavailable();
     return new Failure("CALLER_UNKNOWN", problem === undefined ? {} : { cause: new Error(problem) });
   }
 
@@ -69,6 +112,14 @@ export class Teams {
     if (calls > team.rate) throw new Failure("TOO_MANY_CALLS", { retryAfterMs: Math.ceil((second + 1) * 1_000 - now) });
     this.#used.set(team.name, { second, calls });
   }
+}
+
+function digestOf(token: string): string {
+  return createHash("sha256").update(token).digest("hex");
+}
+
+function unavailable(cause?: unknown): Failure {
+  return new Failure("SERVICE_UNAVAILABLE", { cause, retryAfterMs: readEveryMs });
 }
 
 /** `payments.read` for RIGHT_PAYMENTS_READ. */

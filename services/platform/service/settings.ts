@@ -101,7 +101,7 @@ export const idempotencySettings = {
 } as const;
 
 /** https, or http on this machine. */
-const issuer: Setting<string> = {
+export const safeUrl: Setting<string> = {
   parse: (raw) => {
     const parsed = URL.canParse(raw) ? new URL(raw) : undefined;
     const isLocal = parsed?.protocol === "http:" && ["localhost", "127.0.0.1"].includes(parsed.hostname);
@@ -114,7 +114,7 @@ const issuer: Setting<string> = {
 
 export const providerSettings = {
   /** The identity provider's issuer, exactly as in its tokens; without it people cannot sign in by a provider. */
-  OIDC_ISSUER: optionalSetting(issuer),
+  OIDC_ISSUER: optionalSetting(safeUrl),
   /** The consoles' client id there. Requires OIDC_ISSUER. */
   OIDC_CLIENT_ID: optionalSetting(text),
 } as const;

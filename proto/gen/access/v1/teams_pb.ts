@@ -17,7 +17,7 @@ import type { Message } from "@bufbuild/protobuf";
  * Describes the file access/v1/teams.proto.
  */
 export const file_access_v1_teams: GenFile = /*@__PURE__*/
-  fileDesc("ChVhY2Nlc3MvdjEvdGVhbXMucHJvdG8SCWFjY2Vzcy52MSKqAgoEVGVhbRIrCgRuYW1lGAEgASgJQh26SBpyGDIWXlthLXpdW2EtejAtOS1dezAsMzF9JBI3CgZyaWdodHMYAiADKA4yEC5hY2Nlc3MudjEuUmlnaHRCFbpIEpIBDwgBEBQYASIHggEEEAEgABJCCgxtZXJjaGFudF9pZHMYAyADKAlCLLpIKZIBJhBkGAEiIHIeMhxebWVyX1swLTlhLWhqa21ucC10di16XXsyNn0kEhgKBHJhdGUYBCABKAVCCrpIBxoFGJBOKAESLgoKZXhwaXJlc19hdBgFIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASLgoKY3JlYXRlZF9hdBgGIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXAiOgoJVGVhbVRva2VuEh0KBHRlYW0YASABKAsyDy5hY2Nlc3MudjEuVGVhbRIOCgZkaWdlc3QYAiABKAwiOgoRQ3JlYXRlVGVhbVJlcXVlc3QSJQoEdGVhbRgBIAEoCzIPLmFjY2Vzcy52MS5UZWFtQga6SAPIAQEiQgoSQ3JlYXRlVGVhbVJlc3BvbnNlEh0KBHRlYW0YASABKAsyDy5hY2Nlc3MudjEuVGVhbRINCgV0b2tlbhgCIAEoCSISChBMaXN0VGVhbXNSZXF1ZXN0IjMKEUxpc3RUZWFtc1Jlc3BvbnNlEh4KBXRlYW1zGAEgAygLMg8uYWNjZXNzLnYxLlRlYW0iUQoRUm90YXRlVGVhbVJlcXVlc3QSFQoEbmFtZRgBIAEoCUIHukgEcgIYIBIlCg9vdmVybGFwX3NlY29uZHMYAiABKAVCDLpICRoHGICangEoACJCChJSb3RhdGVUZWFtUmVzcG9uc2USHQoEdGVhbRgBIAEoCzIPLmFjY2Vzcy52MS5UZWFtEg0KBXRva2VuGAIgASgJIioKEVJlbW92ZVRlYW1SZXF1ZXN0EhUKBG5hbWUYASABKAlCB7pIBHICGCAiFAoSUmVtb3ZlVGVhbVJlc3BvbnNlIhcKFUxpc3RUZWFtVG9rZW5zUmVxdWVzdCI+ChZMaXN0VGVhbVRva2Vuc1Jlc3BvbnNlEiQKBnRva2VucxgBIAMoCzIULmFjY2Vzcy52MS5UZWFtVG9rZW4yuAMKC1RlYW1TZXJ2aWNlEk4KCkNyZWF0ZVRlYW0SHC5hY2Nlc3MudjEuQ3JlYXRlVGVhbVJlcXVlc3QaHS5hY2Nlc3MudjEuQ3JlYXRlVGVhbVJlc3BvbnNlIgOQAgASSwoJTGlzdFRlYW1zEhsuYWNjZXNzLnYxLkxpc3RUZWFtc1JlcXVlc3QaHC5hY2Nlc3MudjEuTGlzdFRlYW1zUmVzcG9uc2UiA5ACARJOCgpSb3RhdGVUZWFtEhwuYWNjZXNzLnYxLlJvdGF0ZVRlYW1SZXF1ZXN0Gh0uYWNjZXNzLnYxLlJvdGF0ZVRlYW1SZXNwb25zZSIDkAIAEk4KClJlbW92ZVRlYW0SHC5hY2Nlc3MudjEuUmVtb3ZlVGVhbVJlcXVlc3QaHS5hY2Nlc3MudjEuUmVtb3ZlVGVhbVJlc3BvbnNlIgOQAgASYQoOTGlzdFRlYW1Ub2tlbnMSIC5hY2Nlc3MudjEuTGlzdFRlYW1Ub2tlbnNSZXF1ZXN0GiEuYWNjZXNzLnYxLkxpc3RUZWFtVG9rZW5zUmVzcG9uc2UiCpACAYq1GAMCAwYaCYq1GAEEkLUYAmIGcHJvdG8z", [file_access_v1_access, file_buf_validate_validate, file_google_protobuf_timestamp]);
+  fileDesc("ChVhY2Nlc3MvdjEvdGVhbXMucHJvdG8SCWFjY2Vzcy52MSLIAgoEVGVhbRIrCgRuYW1lGAEgASgJQh26SBpyGDIWXlthLXpdW2EtejAtOS1dezAsMzF9JBI3CgZyaWdodHMYAiADKA4yEC5hY2Nlc3MudjEuUmlnaHRCFbpIEpIBDwgBEBQYASIHggEEEAEgABJCCgxtZXJjaGFudF9pZHMYAyADKAlCLLpIKZIBJhBkGAEiIHIeMhxebWVyX1swLTlhLWhqa21ucC10di16XXsyNn0kEhgKBHJhdGUYBCABKAVCCrpIBxoFGJBOKAESLgoKZXhwaXJlc19hdBgFIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASLgoKY3JlYXRlZF9hdBgGIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASHAoJd29ya2xvYWRzGAcgAygJQgm6SAaSAQMQ6AciOgoJVGVhbVRva2VuEh0KBHRlYW0YASABKAsyDy5hY2Nlc3MudjEuVGVhbRIOCgZkaWdlc3QYAiABKAwiOgoRQ3JlYXRlVGVhbVJlcXVlc3QSJQoEdGVhbRgBIAEoCzIPLmFjY2Vzcy52MS5UZWFtQga6SAPIAQEiQgoSQ3JlYXRlVGVhbVJlc3BvbnNlEh0KBHRlYW0YASABKAsyDy5hY2Nlc3MudjEuVGVhbRINCgV0b2tlbhgCIAEoCSISChBMaXN0VGVhbXNSZXF1ZXN0IjMKEUxpc3RUZWFtc1Jlc3BvbnNlEh4KBXRlYW1zGAEgAygLMg8uYWNjZXNzLnYxLlRlYW0iUQoRUm90YXRlVGVhbVJlcXVlc3QSFQoEbmFtZRgBIAEoCUIHukgEcgIYIBIlCg9vdmVybGFwX3NlY29uZHMYAiABKAVCDLpICRoHGICangEoACJCChJSb3RhdGVUZWFtUmVzcG9uc2USHQoEdGVhbRgBIAEoCzIPLmFjY2Vzcy52MS5UZWFtEg0KBXRva2VuGAIgASgJIioKEVJlbW92ZVRlYW1SZXF1ZXN0EhUKBG5hbWUYASABKAlCB7pIBHICGCAiFAoSUmVtb3ZlVGVhbVJlc3BvbnNlIhcKFUxpc3RUZWFtVG9rZW5zUmVxdWVzdCI+ChZMaXN0VGVhbVRva2Vuc1Jlc3BvbnNlEiQKBnRva2VucxgBIAMoCzIULmFjY2Vzcy52MS5UZWFtVG9rZW4iNAoVVmVyaWZ5V29ya2xvYWRSZXF1ZXN0EhsKBXRva2VuGAEgASgJQgyAAQG6SAZyBBiAgAEiWgoWVmVyaWZ5V29ya2xvYWRSZXNwb25zZRIQCgh3b3JrbG9hZBgBIAEoCRIuCgpleHBpcmVzX2F0GAIgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcDKbBAoLVGVhbVNlcnZpY2USTgoKQ3JlYXRlVGVhbRIcLmFjY2Vzcy52MS5DcmVhdGVUZWFtUmVxdWVzdBodLmFjY2Vzcy52MS5DcmVhdGVUZWFtUmVzcG9uc2UiA5ACABJLCglMaXN0VGVhbXMSGy5hY2Nlc3MudjEuTGlzdFRlYW1zUmVxdWVzdBocLmFjY2Vzcy52MS5MaXN0VGVhbXNSZXNwb25zZSIDkAIBEk4KClJvdGF0ZVRlYW0SHC5hY2Nlc3MudjEuUm90YXRlVGVhbVJlcXVlc3QaHS5hY2Nlc3MudjEuUm90YXRlVGVhbVJlc3BvbnNlIgOQAgASTgoKUmVtb3ZlVGVhbRIcLmFjY2Vzcy52MS5SZW1vdmVUZWFtUmVxdWVzdBodLmFjY2Vzcy52MS5SZW1vdmVUZWFtUmVzcG9uc2UiA5ACABJhCg5MaXN0VGVhbVRva2VucxIgLmFjY2Vzcy52MS5MaXN0VGVhbVRva2Vuc1JlcXVlc3QaIS5hY2Nlc3MudjEuTGlzdFRlYW1Ub2tlbnNSZXNwb25zZSIKkAIBirUYAwIDBhJhCg5WZXJpZnlXb3JrbG9hZBIgLmFjY2Vzcy52MS5WZXJpZnlXb3JrbG9hZFJlcXVlc3QaIS5hY2Nlc3MudjEuVmVyaWZ5V29ya2xvYWRSZXNwb25zZSIKkAIBirUYAwIDBhoJirUYAQSQtRgCYgZwcm90bzM", [file_access_v1_access, file_buf_validate_validate, file_google_protobuf_timestamp]);
 
 /**
  * An internal team.
@@ -66,6 +66,13 @@ export type Team = Message<"access.v1.Team"> & {
    * @generated from field: google.protobuf.Timestamp created_at = 6;
    */
   createdAt?: Timestamp | undefined;
+
+  /**
+   * `<namespace>/<service account>` whose tokens count as the team's (KUBERNETES_TEAMS); ignored in a request.
+   *
+   * @generated from field: repeated string workloads = 7;
+   */
+  workloads: string[];
 };
 
 /**
@@ -317,6 +324,55 @@ export const ListTeamTokensResponseSchema: GenMessage<ListTeamTokensResponse> = 
   messageDesc(file_access_v1_teams, 11);
 
 /**
+ * Request of VerifyWorkload.
+ *
+ * @generated from message access.v1.VerifyWorkloadRequest
+ */
+export type VerifyWorkloadRequest = Message<"access.v1.VerifyWorkloadRequest"> & {
+  /**
+   * The token, a JWT.
+   *
+   * @generated from field: string token = 1;
+   */
+  token: string;
+};
+
+/**
+ * Describes the message access.v1.VerifyWorkloadRequest.
+ * Use `create(VerifyWorkloadRequestSchema)` to create a new message.
+ */
+export const VerifyWorkloadRequestSchema: GenMessage<VerifyWorkloadRequest> = /*@__PURE__*/
+  messageDesc(file_access_v1_teams, 12);
+
+/**
+ * Response of VerifyWorkload.
+ *
+ * @generated from message access.v1.VerifyWorkloadResponse
+ */
+export type VerifyWorkloadResponse = Message<"access.v1.VerifyWorkloadResponse"> & {
+  /**
+   * `<namespace>/<service account>`; empty: the token is not valid.
+   *
+   * @generated from field: string workload = 1;
+   */
+  workload: string;
+
+  /**
+   * The token's end.
+   *
+   * @generated from field: google.protobuf.Timestamp expires_at = 2;
+   */
+  expiresAt?: Timestamp | undefined;
+};
+
+/**
+ * Describes the message access.v1.VerifyWorkloadResponse.
+ * Use `create(VerifyWorkloadResponseSchema)` to create a new message.
+ */
+export const VerifyWorkloadResponseSchema: GenMessage<VerifyWorkloadResponse> = /*@__PURE__*/
+  messageDesc(file_access_v1_teams, 13);
+
+/**
  * Teams and their tokens. Each change is in the audit log.
  *
  * @generated from service access.v1.TeamService
@@ -372,6 +428,17 @@ export const TeamService: GenService<{
     methodKind: "unary";
     input: typeof ListTeamTokensRequestSchema;
     output: typeof ListTeamTokensResponseSchema;
+  },
+  /**
+   * Verifies the token of a Kubernetes service account, for a service that received it. Fails with SERVICE_UNAVAILABLE while the cluster's keys cannot
+   * be read.
+   *
+   * @generated from rpc access.v1.TeamService.VerifyWorkload
+   */
+  verifyWorkload: {
+    methodKind: "unary";
+    input: typeof VerifyWorkloadRequestSchema;
+    output: typeof VerifyWorkloadResponseSchema;
   },
 }> = /*@__PURE__*/
   serviceDesc(file_access_v1_teams, 0);
