@@ -11,8 +11,8 @@ import { type ConsumedUntil, hasUnpositioned, positionEvents } from "../store/ev
 
 // A fan-out wakes the job of its own replica; this finds the events of a replica that is gone.
 const everyMs = 1_000;
-// An acknowledgement reaches the broker within a millisecond or two.
-const lookMs = 20;
+// Between two rounds: planning one on all partitions costs as much as positions for a hundred events.
+const roundMs = 250;
 
 const brokerMs = 1_000;
 
@@ -30,7 +30,8 @@ export function positionEventsJob({ db, bus, consumers, wake }: PositionDeps): J
     if (!(await hasUnpositioned(db))) return false;
     // Before the events are read: everything up to here is committed.
     const consumed = await Promise.all(consumers.map((consumer) => findConsumed(bus, consumer)));
-    if ((await positionEvents(db, consumed)) === 0) await pause(lookMs);
+    await positionEvents(db, consumed);
+    await pause(roundMs);
     return true;
   };
   return { name: "position-events", everyMs, runOnce, wake };

@@ -1,7 +1,11 @@
 // The table events by position, the order in which events became visible (schema/0016-event-order.sql). All positions
 // up to the newest visible one are final: an event that has none yet gets a greater one.
 import type { Database, Sql } from "#platform/database/database.ts";
+import { offerDaysMax } from "#platform/events/streams.ts";
+import { clockMs } from "#platform/values/clock.ts";
+import { idFloor } from "#platform/values/id.ts";
 import { listedCodes } from "../rules/event-types.ts";
+import { dayMs } from "./partitions.ts";
 
 export interface FeedRow {
   readonly position: string;
@@ -73,9 +77,12 @@ export interface ConsumedUntil {
 }
 
 const unpositioned = "position is null and arrived_at is not null";
+// Older events are not accepted, so their partitions are left out.
+const oldestId = () => idFloor("event", clockMs() - (offerDaysMax + 1) * dayMs);
 
 export async function hasUnpositioned(sql: Sql): Promise<boolean> {
-  return (await sql.rows(`select from events where ${unpositioned} limit 1`)).length > 0;
+  const rows = await sql.rows(`select from events where ${unpositioned} and id >= $1 limit 1`, [oldestId()]);
+  return rows.length > 0;
 }
 
 const placedMax = 1_000;
@@ -86,31 +93,38 @@ const waitSecondsMax = 120;
 /**
  * Gives positions to events whose predecessors are consumed. One transaction at a time does so: from its first position
  * until its commit is visible.
- * @returns how many
  */
-export async function positionEvents(db: Database, consumed: readonly ConsumedUntil[]): Promise<number> {
-  return await db.transaction(async (tx) => {
+export async function positionEvents(db: Database, consumed: readonly ConsumedUntil[]): Promise<void> {
+  await db.transaction(async (tx) => {
     const [last] = await tx.rows<{ position: string }>("select position from event_feed for update");
-    const rows = await tx.rows(
-      `with ready as (
-         select merchant_id, environment, type, id, row_number() over (order by consumer, stream_seq, id) as n from events
-         where ${unpositioned} and (
-           consumer is null or arrived_at < now() - make_interval(secs => $3)
-           or stream_seq <= (select c.seq from unnest($1::text[], $2::bigint[]) as c (name, seq) where c.name = consumer))
-         order by n limit $4
-       )
-       update events e set position = $5 + r.n from ready r
+    const ready = await tx.rows<Pick<FeedRow, "merchant_id" | "environment" | "type" | "id">>(
+      `select merchant_id, environment, type, id from events
+       where ${unpositioned} and id >= $5 and (
+         consumer is null or arrived_at < now() - make_interval(secs => $3)
+         or stream_seq <= (select c.seq from unnest($1::text[], $2::bigint[]) as c (name, seq) where c.name = consumer))
+       order by consumer, stream_seq, id limit $4`,
+      [consumed.map(({ consumer }) => consumer), consumed.map(({ seq }) => seq), waitSecondsMax, placedMax, oldestId()],
+    );
+    if (ready.length === 0) return;
+    const ids = ready.map(({ id }) => id);
+    const [first] = ids.toSorted();
+    await tx.rows(
+      // The bounds leave out the partitions of other days.
+      `update events e set position = $5 + r.n
+       from unnest($1::text[], $2::smallint[], $3::text[], $4::text[]) with ordinality
+         as r (merchant_id, environment, type, id, n)
        where (e.merchant_id, e.environment, e.type, e.id) = (r.merchant_id, r.environment, r.type, r.id)
-       returning e.position`,
+         and e.id between $6 and $7`,
       [
-        consumed.map(({ consumer }) => consumer),
-        consumed.map(({ seq }) => seq),
-        waitSecondsMax,
-        placedMax,
+        ready.map((row) => row.merchant_id),
+        ready.map((row) => row.environment),
+        ready.map((row) => row.type),
+        ids,
         last?.position ?? "0",
+        first,
+        ids.toSorted().at(-1),
       ],
     );
-    await tx.rows("update event_feed set position = position + $1", [rows.length]);
-    return rows.length;
+    await tx.rows("update event_feed set position = position + $1", [ready.length]);
   });
 }

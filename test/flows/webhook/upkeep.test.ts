@@ -116,11 +116,13 @@ test("partitions exist a week ahead; attempts are dropped after 30 days, deliver
   }
   const attempts = async () =>
     (await t.webhooks.listAttempts({ merchantId: own.merchantId, deliveryId: delivered.id })).attempts.length;
-  await keepPartitions(t.db, now);
+  // As the job does: while a table is in use, dropping a partition fails and is repeated.
+  const keep = (at: number) => eventually("the partitions", async () => !(await keepPartitions(t.db, at)));
+  await keep(now);
   assert.deepEqual([await attempts(), (await deliveries(own)).length], [1, 2]);
-  await keepPartitions(t.db, now + 32 * dayMs);
+  await keep(now + 32 * dayMs);
   assert.deepEqual([await attempts(), (await deliveries(own)).length], [0, 2]);
-  await keepPartitions(t.db, now + 96 * dayMs);
+  await keep(now + 96 * dayMs);
   assert.deepEqual(await deliveries(own), []);
 });
 
