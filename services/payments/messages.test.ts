@@ -24,6 +24,8 @@ test("a listed payment decodes as a full payment, which the previous release exp
     orderReference: "1001",
     captureMethod: "manual",
     capturedAmount: 1000n,
+    netAmount: 935n,
+    updatedAt: timestampFromMs(2_500),
   };
   assert.deepEqual(Object.keys(fields).sort(), ListedPaymentSchema.fields.map(({ localName }) => localName).sort());
   const listed = toBinary(ListedPaymentSchema, create(ListedPaymentSchema, fields));

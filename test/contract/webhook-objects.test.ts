@@ -134,10 +134,18 @@ test("docs/contract.md §9: each delivered object is what GET answers at its seq
   const events = await eventually("every event to be delivered to both", async () => {
     const list = (await own.api.get("/v1/events?limit=100")).list("data").map(membersOf);
     const counts = ["/objects", "/references"].map((path) => receiver.received.filter((r) => r.path === path).length);
-    return list.length >= 17 && counts.every((count) => count === list.length) ? list : undefined;
+    return list.some(({ type }) => type === "dispute.won") &&
+      list.length >= 17 &&
+      counts.every((count) => count === list.length)
+      ? list
+      : undefined;
   });
   await recorder.stop();
-  const bodies = receiver.received.filter(({ path }) => path === "/objects").map(bodyOf);
+  const isListed = (body: ReturnType<typeof bodyOf>) => events.some(({ id }) => id === body.id);
+  const bodies = receiver.received
+    .filter(({ path }) => path === "/objects")
+    .map(bodyOf)
+    .filter(isListed);
   let matched = 0;
   for (const body of bodies) {
     const event = events.find(({ id }) => id === body.id);

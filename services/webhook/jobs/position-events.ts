@@ -7,7 +7,7 @@ import type { EventBus } from "#platform/events/event-bus.ts";
 import type { Consumer } from "#platform/events/event-consumer.ts";
 import { streamName } from "#platform/events/streams.ts";
 import type { JobContext, Wake } from "#platform/process/job.ts";
-import { type ConsumedUntil, hasUnpositioned, positionEvents } from "../store/event-feed.ts";
+import { type ConsumedUntil, hasUnpositioned, placedMax, positionEvents } from "../store/event-feed.ts";
 
 // A fan-out wakes the job of its own replica; this finds the events of a replica that is gone.
 const everyMs = 1_000;
@@ -30,8 +30,7 @@ export function positionEventsJob({ db, bus, consumers, wake }: PositionDeps): J
     if (!(await hasUnpositioned(db))) return false;
     // Before the events are read: everything up to here is committed.
     const consumed = await Promise.all(consumers.map((consumer) => findConsumed(bus, consumer)));
-    await positionEvents(db, consumed);
-    await pause(roundMs);
+    if ((await positionEvents(db, consumed)) < placedMax) await pause(roundMs);
     return true;
   };
   return { name: "position-events", everyMs, runOnce, wake };

@@ -85,7 +85,7 @@ export async function hasUnpositioned(sql: Sql): Promise<boolean> {
   return rows.length > 0;
 }
 
-const placedMax = 1_000;
+export const placedMax = 1_000;
 // An event before it that cannot be consumed, or is in a stream that was lost, delays an event at most this long: twice
 // the pause between two deliveries of an event (event-consumer.ts).
 const waitSecondsMax = 120;
@@ -93,9 +93,10 @@ const waitSecondsMax = 120;
 /**
  * Gives positions to events whose predecessors are consumed. One transaction at a time does so: from its first position
  * until its commit is visible.
+ * @returns how many
  */
-export async function positionEvents(db: Database, consumed: readonly ConsumedUntil[]): Promise<void> {
-  await db.transaction(async (tx) => {
+export async function positionEvents(db: Database, consumed: readonly ConsumedUntil[]): Promise<number> {
+  return await db.transaction(async (tx) => {
     const [last] = await tx.rows<{ position: string }>("select position from event_feed for update");
     const ready = await tx.rows<Pick<FeedRow, "merchant_id" | "environment" | "type" | "id">>(
       `select merchant_id, environment, type, id from events
@@ -105,7 +106,7 @@ export async function positionEvents(db: Database, consumed: readonly ConsumedUn
        order by consumer, stream_seq, id limit $4`,
       [consumed.map(({ consumer }) => consumer), consumed.map(({ seq }) => seq), waitSecondsMax, placedMax, oldestId()],
     );
-    if (ready.length === 0) return;
+    if (ready.length === 0) return 0;
     const ids = ready.map(({ id }) => id);
     const [first] = ids.toSorted();
     await tx.rows(
@@ -126,5 +127,6 @@ export async function positionEvents(db: Database, consumed: readonly ConsumedUn
       ],
     );
     await tx.rows("update event_feed set position = position + $1", [ready.length]);
+    return ready.length;
   });
 }

@@ -3,6 +3,7 @@
 import assert from "node:assert/strict";
 import type { MessageInitShape } from "@bufbuild/protobuf";
 import { timestampFromDate } from "@bufbuild/protobuf/wkt";
+import { newId } from "#platform/values/id.ts";
 import type { CreatePaymentLinkRequestSchema, PaymentLink } from "#proto/checkout/v1/links_pb.ts";
 import { Environment } from "#proto/merchant/v1/merchant_pb.ts";
 import { eventually } from "../../harness/eventually.ts";
@@ -148,7 +149,7 @@ test("a key makes one link, and another merchant or environment neither reads, l
   );
   assert.deepEqual((await list({ status: "closed", q: link.id })).links, []);
   for (const other of [
-    { ...owner(), merchantId: "mer_other" },
+    { ...owner(), merchantId: newId("merchant") },
     { ...owner(), environment: Environment.LIVE },
   ]) {
     await assert.rejects(services.links.getPaymentLink({ ...other, linkId: link.id }), isRefusal("NOT_FOUND"));

@@ -37,7 +37,10 @@ const isNotFound = (error: unknown) => error instanceof Failure && error.reason 
 test("an event is read with its deliveries, by its own merchant and environment only", async () => {
   const owner = await register();
   await t.announce({ merchantId: owner.merchantId });
-  const event = await eventually("the event", async () => (await t.webhooks.listEvents(owner)).events[0]);
+  const event = await eventually("the event and its position", async () => {
+    const [listed] = (await t.webhooks.listEvents(owner)).events;
+    return listed && listed.position > 0n && listed;
+  });
   const input = { merchantId: owner.merchantId, environment: owner.environment, eventId: event.id };
   const found = await eventually("its delivery", async () => {
     const answer = await t.webhooks.getEvent(input);

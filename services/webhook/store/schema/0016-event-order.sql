@@ -18,4 +18,4 @@ create table event_feed (
   position bigint not null check (position >= 0)
 );
 insert into event_feed (position) select coalesce(max(position), 0) from events;
-drop sequence event_positions;
+-- The sequence event_positions has no user any more.
