@@ -1,5 +1,4 @@
 // The dependencies of this service's flows, wired in service.ts.
-
 import type { Outbox } from "#platform/events/outbox.ts";
 import type { Wake } from "#platform/process/job.ts";
 import type { HashKeys, Vault } from "#platform/secrets/vault.ts";

@@ -1,5 +1,4 @@
 // Starts and wires the merchant service.
-
 import { ConfigError, type ConfigValues } from "#platform/process/config.ts";
 import { ownHost } from "#platform/process/host.ts";
 import { Wake } from "#platform/process/job.ts";

@@ -1,6 +1,5 @@
 // Creates a merchant with its branding and a sandbox account at the simulator in ONE transaction, which announces
 // `merchant.created`. Database triggers copy profile and branding to the sandbox.
-
 import { clockNow } from "#platform/values/clock.ts";
 import { Failure } from "#platform/values/failure.ts";
 import { newId } from "#platform/values/id.ts";

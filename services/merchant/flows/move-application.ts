@@ -1,7 +1,6 @@
 // Onboarding applications: creates and changes drafts; submits, approves and rejects; each in ONE transaction. Approval
 // creates the merchant in the same transaction, so an approved application has exactly one merchant, and invites the
 // applicant as its first owner.
-
 import { clockNow } from "#platform/values/clock.ts";
 import { Failure } from "#platform/values/failure.ts";
 import { newSecretId } from "#platform/values/id.ts";

@@ -1,6 +1,5 @@
 // Queues mails to a merchant's people about disputes, failed refunds, failing endpoints and expiring keys.
 // Each event is marked as consumed in the same transaction, so a redelivery queues no second mail.
-
 import type { Consumer } from "#platform/events/event-consumer.ts";
 import { markConsumed } from "#platform/events/inbox.ts";
 import type { JobContext } from "#platform/process/job.ts";

@@ -108,7 +108,7 @@ export async function positionEvents(db: Database, consumed: readonly ConsumedUn
     );
     if (ready.length === 0) return 0;
     const ids = ready.map(({ id }) => id);
-    const [first] = ids.toSorted();
+    const sorted = ids.toSorted();
     await tx.rows(
       // The bounds leave out the partitions of other days.
       `update events e set position = $5 + r.n
@@ -122,8 +122,8 @@ export async function positionEvents(db: Database, consumed: readonly ConsumedUn
         ready.map((row) => row.type),
         ids,
         last?.position ?? "0",
-        first,
-        ids.toSorted().at(-1),
+        sorted[0],
+        sorted.at(-1),
       ],
     );
     await tx.rows("update event_feed set position = position + $1", [ready.length]);

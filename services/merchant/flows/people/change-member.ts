@@ -1,6 +1,5 @@
 // Changes a team's members: role, removal, access reset, and revoked invitations. Each is ONE transaction under the
 // team's lock, so the last owner stays even if several changes run at once.
-
 import { Failure } from "#platform/values/failure.ts";
 import type { MerchantContext } from "../../context.ts";
 import { kindsFor } from "../../rules/people/notifications.ts";

@@ -1,6 +1,5 @@
 // Invites an address to a merchant or the installation in ONE transaction under the team's lock. Only the response or
 // the mail contains the link's token; the database stores its keyed hash. A new invitation ends the address's old link.
-
 import { randomToken } from "#platform/secrets/vault.ts";
 import { clockNow } from "#platform/values/clock.ts";
 import { Failure, invalidField } from "#platform/values/failure.ts";

@@ -1,5 +1,4 @@
 // A person's own choices at a merchant: notifications and saved views.
-
 import { Failure, invalidField } from "#platform/values/failure.ts";
 import type { MerchantContext } from "../../context.ts";
 import { readUnsubscribeToken } from "../../mail/unsubscribe.ts";

@@ -1,6 +1,5 @@
 // A person's own access: reads it, changes the name, removes sign-in methods, ends sessions. Each change is ONE
 // transaction that announces it.
-
 import { clockNow } from "#platform/values/clock.ts";
 import { Failure } from "#platform/values/failure.ts";
 import type { MerchantContext } from "../../context.ts";

@@ -1,6 +1,5 @@
 // Verifies again that the person of a session is present: by passkey, by an authenticator code, or by a fresh sign-in
 // at the identity provider. Sensitive actions need a proof within five minutes.
-
 import type { Vault } from "#platform/secrets/vault.ts";
 import { clockNow } from "#platform/values/clock.ts";
 import { Failure, invalidField } from "#platform/values/failure.ts";

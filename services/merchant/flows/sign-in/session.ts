@@ -1,6 +1,5 @@
 // Console sessions: starts one, finds one by its secret, renews the secret and signs out. The database stores the
 // secret's keyed hash. Expired sessions are refused here even before the sweep deletes them.
-
 import { randomToken } from "#platform/secrets/vault.ts";
 import { clockNow } from "#platform/values/clock.ts";
 import { Failure } from "#platform/values/failure.ts";

@@ -1,6 +1,5 @@
 // Signs a person in by the company's identity provider: (1) verifies the token, which may fetch the provider's keys;
 // (2) in ONE transaction consumes the token, finds or links the person, starts the session and announces it.
-
 import { clockNow } from "#platform/values/clock.ts";
 import { Failure } from "#platform/values/failure.ts";
 import type { MerchantContext } from "../../context.ts";
