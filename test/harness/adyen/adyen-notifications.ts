@@ -1,13 +1,11 @@
-// Adyen's standard webhooks: items signed by the validator of Adyen's own library, the POST with basic auth, and a
-// sender that repeats until a 2xx, shuffles and sends doubles.
-import { isDeepStrictEqual } from "node:util";
+// Adyen's standard webhooks of a merchant account: items signed by the validator of Adyen's own library, the POST with
+// basic auth, and a sender that repeats until a 2xx, shuffles and sends doubles.
 import type { NotificationRequestItem } from "@adyen/api-library/lib/src/typings/notification/models.js";
 import Validator from "@adyen/api-library/lib/src/utils/hmacValidator.js";
 import { Random } from "../../chaos/random.ts";
 import { misfitsOf, type Wire } from "./adyen-fields.ts";
 
-type LibraryItem = Wire<Omit<NotificationRequestItem, "eventCode" | "operations">>;
-export interface NotificationFields extends LibraryItem {
+export interface NotificationFields extends Wire<Omit<NotificationRequestItem, "eventCode" | "operations">> {
   /** Also codes that the library does not list, such as PREARBITRATION_OPEN. */
   readonly eventCode: string;
   readonly operations?: readonly string[];
@@ -15,68 +13,70 @@ export interface NotificationFields extends LibraryItem {
 export interface NotificationItem {
   readonly NotificationRequestItem: NotificationFields;
 }
-export interface WebhookCredentials {
+export interface AdyenCredentials {
+  readonly apiKey: string;
+  readonly clientKey: string;
   readonly hmacKey: string;
   readonly webhookUser: string;
   readonly webhookPassword: string;
 }
-export interface WebhookPost {
-  readonly body: Uint8Array;
-  readonly headers: Record<string, string>;
-}
 
-const validator = new Validator.default();
+export class WebhookQueue {
+  readonly credentials: AdyenCredentials;
+  /** Items not yet sent, in the order of creation. */
+  readonly queue: NotificationItem[] = [];
 
-/** The item with the signature over its eight signed fields. Fails on a field that Adyen does not have. */
-export function signItem(fields: NotificationFields, hmacKey: string): NotificationItem {
-  const { eventCode: _free, operations: _listed, ...judged } = fields;
-  const model = { ...judged, eventCode: "CAPTURE" };
-  const misfits = misfitsOf("notification", "NotificationRequestItem", model);
-  if (misfits.length > 0) throw new Error(`no webhook of Adyen's: ${misfits.join("; ")}`);
-  const hmacSignature = validator.calculateHmac(fields as unknown as NotificationRequestItem, hmacKey);
-  return { NotificationRequestItem: { ...fields, additionalData: { ...fields.additionalData, hmacSignature } } };
-}
+  constructor(credentials: AdyenCredentials) {
+    this.credentials = credentials;
+  }
 
-/** One POST; Adyen's JSON holds one item, but may hold more. */
-export function postOf(items: readonly NotificationItem[], credentials: WebhookCredentials): WebhookPost {
-  const { webhookUser, webhookPassword } = credentials;
-  const basic = Buffer.from(`${webhookUser}:${webhookPassword}`).toString("base64");
-  const body = Buffer.from(JSON.stringify({ live: "false", notificationItems: items }));
-  return { body, headers: { "content-type": "application/json", authorization: `Basic ${basic}` } };
-}
+  /** Signs an item and queues it. Fails on a field that Adyen does not have. */
+  announce(fields: NotificationFields): void {
+    const { operations: _listed, ...judged } = fields;
+    const misfits = misfitsOf("notification", "NotificationRequestItem", { ...judged, eventCode: "CAPTURE" });
+    if (misfits.length > 0) throw new Error(`no webhook of Adyen's: ${misfits.join("; ")}`);
+    const hmacSignature = new Validator.default().calculateHmac(
+      fields as NotificationRequestItem,
+      this.credentials.hmacKey,
+    );
+    this.queue.push({
+      NotificationRequestItem: { ...fields, additionalData: { ...fields.additionalData, hmacSignature } },
+    });
+  }
 
-export interface SendOptions {
-  readonly shuffle?: boolean;
-  readonly double?: boolean;
-  /** How often an item without a 2xx is sent again. Adyen repeats it for 30 days, later and later (S9). */
-  readonly rounds?: number;
-}
+  /** The items as one POST of Adyen's, whose JSON holds one, but may hold more. */
+  deliver(...items: NotificationItem[]): { body: Uint8Array; headers: Record<string, string> } {
+    const { webhookUser, webhookPassword } = this.credentials;
+    const basic = Buffer.from(`${webhookUser}:${webhookPassword}`).toString("base64");
+    const body = Buffer.from(JSON.stringify({ live: "false", notificationItems: items }));
+    return { body, headers: { "content-type": "application/json", authorization: `Basic ${basic}` } };
+  }
 
-/** Sends each item in a POST of its own until it got a 2xx, and takes it from the queue. */
-export async function sendQueue(
-  queue: NotificationItem[],
-  url: string,
-  credentials: WebhookCredentials,
-  { shuffle = false, double = false, rounds = 5 }: SendOptions,
-): Promise<void> {
-  const random = new Random(queue.length);
-  for (let round = 0; round < rounds && queue.length > 0; round++) {
-    const posts = queue.flatMap((item) => [{ item, sent: item }, ...(double ? [{ item, sent: redated(item) }] : [])]);
-    const drawn = posts.map((post) => ({ ...post, at: shuffle ? random.next() : 0 }));
-    for (const { item, sent } of drawn.toSorted((one, other) => one.at - other.at)) {
-      const answer = await fetch(url, { method: "POST", ...postOf([sent], credentials) });
-      await answer.arrayBuffer();
-      const index = queue.findIndex((each) => isDeepStrictEqual(each, item));
-      if (answer.ok && index >= 0) queue.splice(index, 1);
+  /**
+   * Sends each item of the queue in a POST of its own until it got a 2xx. @param options `rounds`: how often an item
+   * is sent; Adyen repeats for 30 days, later and later (S9)
+   */
+  async send(url: string, options: { shuffle?: boolean; double?: boolean; rounds?: number } = {}): Promise<void> {
+    const { shuffle = false, double = false, rounds = 5 } = options;
+    const random = new Random(this.queue.length);
+    for (let round = 0; round < rounds && this.queue.length > 0; round++) {
+      const posts = this.queue.flatMap((item) =>
+        (double ? [item, redated(item)] : [item]).map((sent) => ({ item, sent })),
+      );
+      const drawn = posts.map((post) => ({ ...post, at: shuffle ? random.next() : 0 }));
+      for (const { item, sent } of drawn.toSorted((one, other) => one.at - other.at)) {
+        const answer = await fetch(url, { method: "POST", ...this.deliver(sent) });
+        await answer.arrayBuffer();
+        if (answer.ok && this.queue.includes(item)) this.queue.splice(this.queue.indexOf(item), 1);
+      }
     }
   }
 }
 
 /** A double has the same event code and pspReference; fields that are not signed may differ (S9). */
-function redated(item: NotificationItem): NotificationItem {
-  const { eventDate, reason = "", ...rest } = item.NotificationRequestItem;
-  const later = timeOf(Date.parse(eventDate) + 1_000);
-  return { NotificationRequestItem: { ...rest, eventDate: later, reason: `${reason} (again)`.trim() } };
+function redated({ NotificationRequestItem: item }: NotificationItem): NotificationItem {
+  const eventDate = timeOf(Date.parse(item.eventDate) + 1_000);
+  return { NotificationRequestItem: { ...item, eventDate, reason: `${item.reason ?? ""} (again)`.trim() } };
 }
 
 /** Adyen's times have an offset. */

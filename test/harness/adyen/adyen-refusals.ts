@@ -2,38 +2,30 @@
 
 export interface Reply {
   readonly status: number;
-  readonly body: object;
+  readonly body: object | string;
   readonly headers?: Readonly<Record<string, string>>;
 }
-type ErrorType = "validation" | "security" | "configuration" | "internal";
+const errorTypes: Readonly<Record<number, string>> = {
+  401: "security",
+  403: "security",
+  500: "internal",
+  503: "internal",
+};
 
-/** The body of an error, as Adyen's document has it. */
-export function refusalReply(status: number, errorCode: string, message: string, transient?: boolean): Reply {
-  const types: Readonly<Record<number, ErrorType>> = {
-    401: "security",
-    403: "security",
-    500: "internal",
-    503: "internal",
-  };
-  const headers = transient === undefined ? {} : { "transient-error": String(transient) };
-  return { status, headers, body: { status, errorCode, message, errorType: types[status] ?? "validation" } };
-}
-
-class Refusal extends Error {
-  readonly reply: Reply;
-  constructor(reply: Reply) {
-    super("refused");
-    this.reply = reply;
-  }
+/** @param code "000" where Adyen's document has none */
+export function refusalReply(status: number, code: string, message: string, isTransient?: boolean): Reply {
+  const headers = isTransient === undefined ? {} : { "transient-error": String(isTransient) };
+  const body = { status, errorCode: code, message, errorType: errorTypes[status] ?? "validation" };
+  return { status, headers, body };
 }
 
 /** Ends a request that Adyen would refuse. */
-export function refuseRequest(status: number, errorCode: string, message: string): never {
-  throw new Refusal(refusalReply(status, errorCode, message));
+export function refuseRequest(...refusal: Parameters<typeof refusalReply>): never {
+  throw new Error("refused", { cause: refusalReply(...refusal) });
 }
 
 /** The reply of a refused request; any other error goes on. */
 export function replyOf(error: unknown): Reply {
-  if (error instanceof Refusal) return error.reply;
+  if (error instanceof Error && error.message === "refused") return error.cause as Reply;
   throw error;
 }
