@@ -241,6 +241,59 @@ test("a field that Adyen does not know, or misses, is refused and fails the test
   assert.throws(() => lemon.later("EXPIRE", "UNKNOWN123456789"), /nothing has/);
 });
 
+test("a card that Adyen keeps is charged without the buyer: the answer decides, and a webhook repeats it", async () => {
+  const pay = (storedPaymentMethodId: string, own = {}) => {
+    const paymentMethod = { type: "scheme", storedPaymentMethodId };
+    const shopper = {
+      shopperReference: "cus_1",
+      shopperInteraction: "ContAuth",
+      recurringProcessingModel: "CardOnFile",
+    };
+    return call(
+      "POST",
+      "/v72/payments",
+      { ...order, ...shopper, returnUrl: "https://shop.example/", paymentMethod },
+      own,
+    );
+  };
+  const own = { "idempotency-key": "key-1" };
+  const first = await pay(lemon.keepCard("cus_1", { card: "5555555555554444", method: "mc" }), own);
+  assert.deepEqual([first.status, first.body.resultCode], [200, "Authorised"]);
+  assert.deepEqual((await pay("another", own)).body, first.body);
+  const second = await pay(lemon.keepCard("cus_1", { refused: "Not enough balance" }));
+  assert.deepEqual([second.body.resultCode, second.body.refusalReasonCode], ["Refused", "12"]);
+  const unknown = await pay(lemon.keepCard("cus_2"));
+  assert.deepEqual([unknown.status, unknown.body.errorCode], [422, "803"]);
+  assert.deepEqual(news(), ["AUTHORISATION true 026421:4444:03/2030", "AUTHORISATION false Not enough balance"]);
+});
+
+test("a dispute is answered once, with its documents, of which PNG and large ones are refused", async () => {
+  const id = lemon.dispute(lemon.pay(await link()), "NOTIFICATION_OF_CHARGEBACK");
+  const ask = async (what: string, members: object = {}, disputePspReference = id) => {
+    const body = { merchantAccountCode: "LemonECOM", disputePspReference, ...members };
+    const answer = await call("POST", `/ca/services/DisputeService/v30/${what}`, body);
+    assert.equal(answer.status, 200);
+    return membersOf(answer.body.disputeServiceResult).success;
+  };
+  const supply = (contentType: string, bytes: number) => {
+    const content = Buffer.alloc(bytes).toString("base64");
+    const defenseDocuments = [{ content, contentType, defenseDocumentTypeCode: "DefenseMaterial" }];
+    return ask("supplyDefenseDocument", { defenseDocuments });
+  };
+  const defend = () => ask("defendDispute", { defenseReasonCode: "SupplyDefenseMaterial" });
+  assert.equal(await ask("retrieveApplicableDefenseReasons"), true);
+  assert.deepEqual(
+    [await supply("image/png", 10), await supply("application/pdf", 2_000_001), await defend()],
+    [false, false, false],
+  );
+  assert.deepEqual([await supply("application/pdf", 2_000_000), await defend(), await defend()], [true, true, false]);
+  assert.equal(await ask("acceptDispute"), false, "answered");
+  assert.equal(await ask("acceptDispute", {}, "UNKNOWN123456789"), false);
+  const other = lemon.dispute(lemon.pay(await link()), "CHARGEBACK");
+  assert.deepEqual([await ask("acceptDispute", {}, other), await ask("acceptDispute", {}, other)], [true, false]);
+  assert.ok(news().some((item) => item.startsWith("INFORMATION_SUPPLIED")));
+});
+
 test("webhooks are signed, shuffled, doubled with another date, and repeated until a 2xx", async () => {
   for (let i = 0; i < 5; i++) lemon.pay(await link({ reference: `pay_${i}` }));
   const bank = lemon.dispute(lemon.pay(await link()), "NOTIFICATION_OF_CHARGEBACK");

@@ -47,6 +47,7 @@ export interface Outcome {
   /** The try began before the page ended, and may end all the same. */
   readonly isLate?: boolean;
 }
+type Order = Page["request"] | Wire<checkout.PaymentRequest>;
 type ItemFields = Partial<NotificationFields>;
 
 const triesMax = 5; // of a session (S7); the number is not documented
@@ -57,6 +58,10 @@ export class AdyenAccount extends WebhookQueue {
   readonly #nowMs: () => number;
   readonly pages = new Map<string, Page>();
   readonly payments = new Map<string, Payment>();
+  /** By shopper and id: the outcome of a payment with a card that Adyen keeps. */
+  readonly cards = new Map<string, Outcome>();
+  /** Answers to disputes: the documents so far, and whether they were sent. */
+  readonly disputes = new Map<string, { readonly documents: Set<string>; isAnswered: boolean }>();
   readonly #subjects = new Map<string, Subject>();
   readonly #pending: { code: Modification; subject: Subject }[] = [];
 
@@ -83,26 +88,27 @@ export class AdyenAccount extends WebhookQueue {
     const page = known(this.pages, id);
     const status = this.statusOf(page);
     if (status !== "active" && !outcome.isLate) throw new Error(`the page is ${status}`);
-    const payment = this.#addTry(page, outcome.refused === undefined, outcome.method);
-    this.#announceTry(page, payment, outcome);
+    // That the session's id always comes is not certain.
+    const linked = { [page.kind === "link" ? "paymentLinkId" : "checkoutSessionId"]: id };
+    const payment = this.payOrder(page.request, outcome, linked);
+    page.tries.push(payment);
     const isReusable = "reusable" in page.request && page.request.reusable;
     if (payment.isAuthorised && !isReusable) page.ended = "completed";
     else if (page.kind === "session" && page.tries.length === triesMax) page.ended ??= "refused";
     return payment.psp;
   }
 
-  #addTry(page: Page, isAuthorised: boolean, method = "visa"): Payment {
-    const { reference, amount } = page.request;
-    const captured = isManual(page.request) ? undefined : amount.value;
-    const tried = { psp: newPsp(), reference, amount, method, isAuthorised, atMs: this.#nowMs() };
-    const payment: Payment = { ...tried, captured, refunded: 0 };
-    page.tries.push(payment);
-    this.payments.set(payment.psp, payment);
-    this.#subjects.set(payment.psp, payment);
-    return payment;
+  /** A card that Adyen keeps for a shopper. @returns its storedPaymentMethodId */
+  keepCard(shopperReference: string, outcome: Outcome = {}): string {
+    const id = newPsp();
+    this.cards.set(`${shopperReference}/${id}`, outcome);
+    return id;
   }
 
-  #announceTry({ id, kind, request }: Page, payment: Payment, { card = "4111111111111111", refused }: Outcome): void {
+  /** One try, whose outcome a webhook reports. @param extra more additionalData */
+  payOrder(order: Order, outcome: Outcome, extra: Readonly<Record<string, string>>): Payment {
+    const { card = "4111111111111111", refused } = outcome;
+    const payment = this.#addTry(order, outcome);
     const [cardSummary, isCard] = [card.slice(-4), /^(?:visa|mc|amex)$/.test(payment.method)];
     const cardData = {
       ...{
@@ -115,14 +121,30 @@ export class AdyenAccount extends WebhookQueue {
       ...{ cvcResult: "1 Matches", avsResult: "4 AVS not supported for this card type", totalFraudScore: "10" },
       ...(refused ? { refusalReasonRaw: "DECLINED" } : { authCode: "026421" }),
     };
-    const pairs = Object.entries(request.metadata ?? {}).map(([name, value]) => [`metadata.${name}`, value]);
-    // That the session's id always comes is not certain.
-    const linked = { [kind === "link" ? "paymentLinkId" : "checkoutSessionId"]: id, ...Object.fromEntries(pairs) };
+    const pairs = Object.entries(order.metadata ?? {}).map(([name, value]) => [`metadata.${name}`, value]);
+    const metadata: Record<string, string> = Object.fromEntries(pairs);
     this.#report("AUTHORISATION", payment, {
       ...{ success: refused ? "false" : "true", reason: refused ?? (isCard ? `026421:${cardSummary}:03/2030` : "") },
-      additionalData: { paymentMethodVariant: payment.method, ...(isCard ? cardData : {}), ...linked },
+      additionalData: { paymentMethodVariant: payment.method, ...(isCard ? cardData : {}), ...metadata, ...extra },
       ...(refused ? {} : { operations: ["CANCEL", "CAPTURE", "REFUND"] }),
     });
+    return payment;
+  }
+
+  #addTry(order: Order, { method = "visa", refused }: Outcome): Payment {
+    const { reference, amount } = order;
+    const tried = {
+      psp: newPsp(),
+      reference,
+      amount,
+      method,
+      isAuthorised: refused === undefined,
+      atMs: this.#nowMs(),
+    };
+    const payment: Payment = { ...tried, captured: isManual(order) ? undefined : amount.value, refunded: 0 };
+    this.payments.set(payment.psp, payment);
+    this.#subjects.set(payment.psp, payment);
+    return payment;
   }
 
   /** Takes a modification as Adyen does: received, whatever its outcome will be. @returns its pspReference */
@@ -178,7 +200,7 @@ export class AdyenAccount extends WebhookQueue {
    */
   later(code: string, pspReference: string, fields: ItemFields = {}): string {
     const page = this.pages.get(pspReference);
-    const found = page ? this.#addTry(page, false) : known(this.#subjects, pspReference);
+    const found = page ? this.#addTry(page.request, { refused: "" }) : known(this.#subjects, pspReference);
     const isAutomatic = code === "CAPTURE_FAILED" && found.original === undefined;
     const payment = found.payment ?? this.payments.get(found.psp);
     const subject = isAutomatic ? { ...found, payment, psp: newPsp(), original: found.psp } : found;
@@ -197,6 +219,7 @@ export class AdyenAccount extends WebhookQueue {
     const { reference, amount } = payment;
     const subject: Subject = { psp: newPsp(), payment, original: paymentPsp, reference, amount };
     this.#subjects.set(subject.psp, subject);
+    this.disputes.set(subject.psp, { documents: new Set(), isAnswered: false });
     const disputeStatus = code === "REQUEST_FOR_INFORMATION" ? "Unresponded" : "Undefended";
     const reason = { chargebackReasonCode: "10.4", chargebackSchemeCode: "visa", disputeStatus, defendable: "true" };
     const data = { ...reason, defensePeriodEndsAt: timeOf(this.#nowMs() + 18 * dayMs), ...additionalData };
@@ -234,7 +257,7 @@ export class AdyenAccount extends WebhookQueue {
   }
 }
 
-function isManual(order: Page["request"]): boolean {
+function isManual(order: Order): boolean {
   if ("manualCapture" in order) return order.manualCapture === true;
   return "additionalData" in order && order.additionalData?.manualCapture === "true";
 }

@@ -4,6 +4,7 @@ import { setTimeout as pause } from "node:timers/promises";
 import { type FastifyReply, type FastifyRequest, fastify } from "fastify";
 import { membersOf } from "#platform/values/unchecked.ts";
 import { AdyenAccount } from "./adyen-account.ts";
+import { disputeRoutes } from "./adyen-disputes.ts";
 import { misfitsOf } from "./adyen-fields.ts";
 import type { AdyenCredentials } from "./adyen-notifications.ts";
 import { type Reply, refusalReply, replyOf } from "./adyen-refusals.ts";
@@ -26,7 +27,7 @@ const inWork = Symbol("a key whose first request is not answered yet");
 const keyLifeMs = 7 * 86_400_000; // S8; 14 days at most by S10 and S11
 const keyMax = 64;
 const bodyMaxBytes = 32 << 20;
-const routes: Readonly<Record<string, Route>> = checkoutRoutes;
+const routes: Readonly<Record<string, Route>> = { ...checkoutRoutes, ...disputeRoutes };
 
 export class FakeAdyen {
   readonly #accounts: AdyenAccount[] = [];
@@ -107,10 +108,10 @@ export class FakeAdyen {
 
   /** Answers a key's repeats with what its first request got, whatever the path, the account and the body (S8). */
   async #once(request: AdyenRequest): Promise<Reply> {
-    const { method, key, apiKey } = request;
+    const { method, path, key, apiKey } = request;
     const accounts = this.#accounts.filter(({ credentials }) => credentials.apiKey === apiKey);
     if (accounts.length === 0) return refusalReply(401, "000", "HTTP Status Response - Unauthorized");
-    if (method !== "POST" || key === undefined) return this.#work(accounts, request);
+    if (method !== "POST" || key === undefined || !path.startsWith("/v72/")) return this.#work(accounts, request);
     if (key === "" || key.length > keyMax) this.misfits.push(`Idempotency-Key of ${key.length} characters`);
     const known = this.#answers.get(key);
     if (known === inWork) return this.#conflict();
