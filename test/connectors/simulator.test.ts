@@ -12,6 +12,10 @@ connectorContract("simulator", async (): Promise<ConnectorRig> => {
     connector,
     unreachable,
     account,
+    wrongCredential: { name: "secret_key", value: "sk_test_wrong" },
+    last4: "4242",
+    signs: "bytes",
+    filesGo: "before",
     pay: async ({ mount }: CreatedIntent, outcome) => {
       await payInFrame(mount.frameUrl || mount.redirectUrl, outcome === "paid" ? cards.succeeds : cards.declined);
     },

@@ -57,6 +57,10 @@ export async function startStripeRig(timeoutMs = lostMs): Promise<StripeRig> {
     connector,
     unreachable,
     account,
+    wrongCredential: { name: "secret_key", value: "sk_test_wrong" },
+    last4: "4242",
+    signs: "bytes",
+    filesGo: "before",
     pay: async ({ report, mount }: CreatedIntent, outcome) => {
       const token = outcome === "paid" ? "pm_card_visa" : "pm_card_chargeDeclined";
       if (mount.kind === "redirect") stripe.payOnPage(report.ref, token);

@@ -142,12 +142,12 @@ test("an event is read the same from the list, from a webhook, and in the shape 
   const now = await read("2026-10-28.endive");
   for (const version of ["2022-08-01", "2018-11-08"]) {
     assert.deepEqual(await read(version), now, version);
-    const sent = rig.stripe.events.flatMap((event) => {
+    const sent = [];
+    for (const event of rig.stripe.events) {
       const { body, headers } = rig.deliver(event, version);
-      const hint = rig.connector.readEvent(rig.account, body, headers);
-      return hint.intentRef === "" ? [] : [hint];
-    });
-    assert.deepEqual(sent.toReversed(), now, `webhooks of ${version}`);
+      sent.push(...(await rig.connector.readWebhook(rig.account, body, headers)));
+    }
+    assert.deepEqual(sent.filter(({ intentRef }) => intentRef !== "").toReversed(), now, `webhooks of ${version}`);
   }
 });
 

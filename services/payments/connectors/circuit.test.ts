@@ -45,7 +45,7 @@ function processor(timeoutMs = 1_000) {
     uploadFile: respond,
     submitEvidence: respond,
     acceptDispute: respond,
-    readEvent: () => ({ id: "", createdAt: new Date(0), type: "", report: undefined, intentRef: "" }),
+    readWebhook: async () => [],
     close: async () => {},
   };
   const circuits = new Circuits({ windowCalls: 4, openMaxMs: 60, timeoutMs }, createLog("test", "fatal"));

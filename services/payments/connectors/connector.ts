@@ -38,8 +38,13 @@ export type ProcessorAnswer<T> =
   | { readonly kind: "succeeded"; readonly value: T }
   /** Accepted, to be decided later. */
   | { readonly kind: "pending"; readonly value: T }
-  /** Refused permanently. */
-  | { readonly kind: "declined"; readonly code: DeclineCode; readonly message: string }
+  /** Refused permanently. `credential`: the one that the processor rejects. */
+  | {
+      readonly kind: "declined";
+      readonly code: DeclineCode;
+      readonly message: string;
+      readonly credential?: CredentialProblem;
+    }
   /**
    * To a command: this call certainly did nothing, because it was not sent or our credentials were refused. It proves
    * nothing about other calls.
@@ -189,6 +194,11 @@ export interface Connector {
   readonly environments: readonly Environment[];
   /** How long the processor keeps an idempotency key, and how long a missing object proves its absence; seconds. */
   readonly keyLifeSeconds: number;
+  /**
+   * Nothing lists what the processor made; instead a command under its earlier key gets its first answer again. Within
+   * half of the key's life a command whose answer was lost is sent again, not searched.
+   */
+  readonly replaysAnswers?: true;
   readonly failureNames: FailureNames;
   /** It supports manual capture; otherwise it gets no such orders. */
   readonly capturesLater: boolean;
@@ -267,8 +277,15 @@ export interface Connector {
    * A page of the account's events. @param since processor's time; undefined: only the newest page. Absent: no list.
    */
   readEvents?(account: ProcessorAccount, since: Date | undefined, after: string): Promise<ProcessorAnswer<EventPage>>;
-  /** Verifies a webhook over its raw bytes. @throws Failure UNAUTHORIZED (signature), INVALID_BODY (content). */
-  readEvent(account: ProcessorAccount, body: Uint8Array, headers: Readonly<Record<string, string>>): ProcessorEvent;
+  /**
+   * Verifies a webhook over its raw bytes, and stores it where nothing else can be queried.
+   * @throws Failure UNAUTHORIZED (signature), INVALID_BODY (content).
+   */
+  readWebhook(
+    account: ProcessorAccount,
+    body: Uint8Array,
+    headers: Readonly<Record<string, string>>,
+  ): Promise<readonly ProcessorEvent[]>;
   /** Closes its connections. */
   close(): Promise<void>;
 }

@@ -1,7 +1,7 @@
 // One HTTP call to a processor with a total time limit. The result is answered, unsent or silent.
 
 import { Readable } from "node:stream";
-import { Pool } from "undici";
+import { Agent } from "undici";
 import { inSpan } from "#platform/telemetry/trace.ts";
 import { errorCode } from "#platform/values/unchecked.ts";
 
@@ -19,7 +19,9 @@ export type HttpAnswer =
   | { readonly kind: "silent"; readonly cause: unknown };
 
 interface ProcessorRequest {
-  readonly method: "GET" | "POST";
+  readonly method: "GET" | "POST" | "PATCH";
+  /** Absent: the processor's only one. */
+  readonly origin?: string;
   readonly path: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly json?: unknown;
@@ -42,7 +44,8 @@ const connectionsMax = 64;
 const answerMaxBytes = 2 << 20;
 
 export class ProcessorHttp {
-  readonly #pool: Pool;
+  readonly #origin: string;
+  readonly #agent: Agent;
   readonly #totalTimeoutMs: number;
   /** The processor's `Date` of the last answer, and the monotonic time when it came. */
   #serverDate: { readonly dateMs: number; readonly atMs: number } | undefined;
@@ -50,7 +53,8 @@ export class ProcessorHttp {
   /** @param origin `https://host[:port]`. @param totalTimeoutMs from the first byte sent to the last byte received. */
   constructor(origin: string, totalTimeoutMs: number) {
     this.#totalTimeoutMs = totalTimeoutMs;
-    this.#pool = new Pool(origin, {
+    this.#origin = origin;
+    this.#agent = new Agent({
       connections: connectionsMax,
       pipelining: 1,
       allowH2: false,
@@ -81,7 +85,8 @@ export class ProcessorHttp {
     const late = () => limit.abort(new DOMException("the processor exceeded its time limit", "TimeoutError"));
     const timer = setTimeout(late, options.timeoutMs ?? this.#totalTimeoutMs);
     try {
-      const answer = await this.#pool.request({
+      const answer = await this.#agent.request({
+        origin: options.origin ?? this.#origin,
         method: options.method,
         path: options.path,
         headers: {
@@ -106,7 +111,7 @@ export class ProcessorHttp {
   }
 
   async close(): Promise<void> {
-    await this.#pool.destroy();
+    await this.#agent.destroy();
   }
 }
 

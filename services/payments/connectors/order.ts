@@ -51,6 +51,7 @@ export interface RefundOrder {
 
 /** A file to be uploaded for evidence. */
 export interface EvidenceUpload {
+  /** Our id of the file. */
   readonly name: string;
   /** `application/pdf`, `image/jpeg` or `image/png`. */
   readonly type: string;
@@ -68,6 +69,8 @@ export interface EvidenceOrder {
   readonly texts: EvidenceContent["texts"];
   /** The processor's ids of uploaded files. */
   readonly files: EvidenceContent["files"];
+  /** The same files; `name` is the id of one that the processor takes only with the evidence. */
+  readonly uploads: readonly EvidenceUpload[];
 }
 
 /** A search by our reference. */

@@ -80,7 +80,7 @@ export async function makePayment(
 ): Promise<CommandResult<IntentReport>> {
   const { connector, account } = command;
   return await makeOnce(command, {
-    find: async () => reportOf(await findMade(command, account.surface)),
+    find: async () => paymentIn(connector, reportOf(await findMade(command, account.surface))),
     send: order && ((key) => connector.payIntent(account, order, key)),
   });
 }
@@ -186,6 +186,11 @@ function reportOf(found: ProcessorAnswer<CreatedIntent>): ProcessorAnswer<Intent
   return isKnown(found) ? { ...found, value: found.value.report } : found;
 }
 
+/** Nothing proves that a processor without lists has not taken a payment. */
+function paymentIn<T>({ replaysAnswers }: Connector, found: ProcessorAnswer<T>): ProcessorAnswer<T> {
+  return replaysAnswers && found.kind === "not_found" ? { kind: "unknown", cause: found.cause } : found;
+}
+
 interface Calls<T> {
   readonly find: () => Promise<ProcessorAnswer<T>>;
   /** undefined: it cannot be resent. */
@@ -200,6 +205,7 @@ const resendShare = 1 / 2;
 async function makeOnce<T>(command: Command, { find, send, isOnceByItself }: Calls<T>): Promise<CommandResult<T>> {
   const { db, connector, operation } = command;
   const mayResend = operation.keyAgeSeconds < connector.keyLifeSeconds * resendShare;
+  if (connector.replaysAnswers && send && mayResend) return await replayAnswer(command, send);
   if (operation.tried) {
     const found = await searchProcessor(command, find);
     if (found.kind !== "unknown" || !found.isEmpty || !mayResend || !send) return found;
@@ -221,6 +227,22 @@ async function makeOnce<T>(command: Command, { find, send, isOnceByItself }: Cal
   const isInVain = isOnceByItself && operation.tried && found.kind === "unknown" && found.isEmpty;
   if (isInVain) await takeNextKey(db, operation);
   return found;
+}
+
+/** Sends the command under its key, whose first answer comes again: it is the outcome, also if it is a refusal. */
+async function replayAnswer<T>(
+  { db, operation }: Command,
+  send: NonNullable<Calls<T>["send"]>,
+): Promise<CommandResult<T>> {
+  // Another run has taken a new key.
+  if (operation.tried && !(await recordResend(db, operation)))
+    return unknownBy({ kind: "unknown", cause: "a new key" });
+  noteBegun();
+  const sent = await send(processorKey(operation));
+  if (isKnown(sent) || sent.kind === "declined" || (!operation.tried && sent.kind !== "unknown")) return sent;
+  await recordDoubt(db, operation.id, "cause" in sent ? String(sent.cause) : "no answer");
+  crashPoint("make-at-processor.1-in-doubt");
+  return unknownBy(sent);
 }
 
 /** Searches by our reference. `isEmpty`: one complete search found nothing, which is not proof yet. */

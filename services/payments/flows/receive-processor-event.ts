@@ -31,10 +31,14 @@ export async function receiveProcessorEvent(
 ): Promise<{ duplicate: boolean }> {
   const { connector, accounts } = await findProcessorAccounts(deps, received);
   crashPoint("receive-event.1-account-found");
-  const { account, event } = verifyEvent(connector, accounts, received);
+  const { account, events } = await verifyWebhook(connector, accounts, received);
   crashPoint("receive-event.2-verified");
-  if (event.intentRef !== "" && (await isKnownEvent(deps.db, connector.name, event.id))) return { duplicate: true };
-  return { duplicate: !(await applyProcessorEvent(deps, account, event)) };
+  let duplicate = true;
+  for (const event of events) {
+    if (event.intentRef !== "" && (await isKnownEvent(deps.db, connector.name, event.id))) continue;
+    if (await applyProcessorEvent(deps, account, event)) duplicate = false;
+  }
+  return { duplicate };
 }
 
 /** Phase 1; the gateway also calls it before it reads a body. @throws Failure NOT_FOUND (connector or account). */
@@ -47,15 +51,15 @@ export async function findProcessorAccounts(
 }
 
 /** An external id can belong to an account of each environment: the event's is the one whose secret signed it. */
-function verifyEvent(
+async function verifyWebhook(
   connector: Connector,
   accounts: readonly ProcessorAccount[],
   { body, headers }: ReceivedEvent,
-): { account: ProcessorAccount; event: ProcessorEvent } {
+): Promise<{ account: ProcessorAccount; events: readonly ProcessorEvent[] }> {
   let refusal: unknown;
   for (const account of accounts) {
     try {
-      return { account, event: connector.readEvent(account, body, headers) };
+      return { account, events: await connector.readWebhook(account, body, headers) };
     } catch (error) {
       refusal = error;
       if (!(error instanceof Failure && error.reason === "UNAUTHORIZED")) break;

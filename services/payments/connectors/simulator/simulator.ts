@@ -129,7 +129,7 @@ export function simulatorConnector(
       const answer = await get(account, `/api/events?${query}`);
       return queryAnswer(answer, (body) => readEventPage(body, account.externalAccountId));
     },
-    readEvent,
+    readWebhook: async (account, body, headers) => [readEvent(account, body, headers)],
     close: () => http.close(),
   };
 }

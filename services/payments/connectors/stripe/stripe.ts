@@ -111,7 +111,7 @@ export function stripeConnector(origin: string, timeoutMs: number, keyLifeSecond
     ...stripeDisputes(sdk, uploads, keyOf),
     readStatement: (account, period, after) => reader.statement(account, period, after),
     readEvents: (account, since, after) => reader.events(account, since, after),
-    readEvent: (account, body, headers) => readEvent(sdk, account, body, headers),
+    readWebhook: async (account, body, headers) => [readEvent(sdk, account, body, headers)],
     close,
   };
 }

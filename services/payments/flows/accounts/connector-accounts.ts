@@ -96,8 +96,10 @@ async function readAccount(
   if (problems.length > 0)
     throw accountRefusal(problems.map(({ name, problem }) => ({ field: `credentials.${name}`, problem })));
   const answer = await connector.readAccount(environment, credentials);
-  if (answer.kind === "declined")
-    throw accountRefusal([{ field: "credentials.secret_key", problem: "is rejected by the processor" }]);
+  if (answer.kind === "declined") {
+    const { name, problem } = answer.credential ?? { name: "secret_key", problem: "is rejected by the processor" };
+    throw accountRefusal([{ field: `credentials.${name}`, problem }]);
+  }
   return provenValue(answer);
 }
 

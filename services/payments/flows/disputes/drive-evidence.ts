@@ -6,6 +6,7 @@ import type { IdempotencyKeys } from "#platform/database/idempotency.ts";
 import { crashPoint } from "#platform/process/crash-point.ts";
 import { Failure, invalidField } from "#platform/values/failure.ts";
 import { type DisputeReport, isKnown, type ProcessorAccount } from "../../connectors/connector.ts";
+import type { EvidenceUpload } from "../../connectors/order.ts";
 import { type EvidenceContent, evidenceFiles } from "../../rules/evidence.ts";
 import {
   findEvidence,
@@ -107,11 +108,15 @@ async function sendEvidence(deps: DriveDeps, reserved: ReservedEvidence): Promis
     if (refusal) return refusal;
   }
   crashPoint("submit-evidence.3-uploaded");
+  const stored = await filesOf(deps.db, dispute.id);
   const order = {
     disputeRef: dispute.connectorRef,
     reference: evidence.id,
     texts: evidence.texts,
-    files: refsOf(evidence.files, await filesOf(deps.db, dispute.id)),
+    files: refsOf(evidence.files, stored),
+    uploads: stored
+      .filter(({ id }) => Object.values(evidence.files).includes(id))
+      .map((file) => uploadOf(deps.db, file)),
   };
   const connector = deps.connectors.get(payment.connector);
   return await makeEvidence({ db: deps.db, connector, account, operation }, order);
@@ -128,9 +133,8 @@ async function uploadFile(
   operation: Operation,
   file: StoredFile,
 ): Promise<CommandResult<DisputeReport> | undefined> {
-  const { id, type, size } = file;
-  if (size === undefined) throw new Error("a file of evidence is incomplete");
-  const upload = { name: id, type, size, pieces: () => piecesOf(deps.db, id) };
+  const { id } = file;
+  const upload = uploadOf(deps.db, file);
   const connector = deps.connectors.get(payment.connector);
   const key = `${processorKey(operation)}:${operation.tries}:${id}`;
   const answer = await connector.uploadFile(account, upload, key);
@@ -140,6 +144,11 @@ async function uploadFile(
   }
   if (answer.kind === "unknown") await recordDoubt(deps.db, operation.id, String(answer.cause));
   return answer;
+}
+
+function uploadOf(db: Database, { id, type, size }: StoredFile): EvidenceUpload {
+  if (size === undefined) throw new Error("a file of evidence is incomplete");
+  return { name: id, type, size, pieces: () => piecesOf(db, id) };
 }
 
 function refsOf(files: EvidenceContent["files"], stored: readonly StoredFile[]): EvidenceContent["files"] {
