@@ -11,8 +11,8 @@ import type { Peers } from "../peers.ts";
 
 // Ten times the largest event of any processor.
 const eventMaxBytes = 256 * 1024;
-// Headers that carry or enter the signature.
-const passedHeaders = ["processor-signature", "stripe-signature", "content-type"] as const;
+// Headers that carry or enter the signature; Adyen also sends a password.
+const passedHeaders = ["processor-signature", "stripe-signature", "authorization", "content-type"] as const;
 const connectorFormat = /^[a-z0-9_-]{1,32}$/;
 const accountFormat = /^[A-Za-z0-9_-]{1,128}$/;
 

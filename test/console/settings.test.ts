@@ -179,6 +179,7 @@ visit.alone("rejects an invalid color and address next to their fields", async (
 visit.alone("asks for processor keys after proof, checks them and never shows them again", async () => {
   const { page } = owner;
   await page.goto(`${base}/processors/new`);
+  await page.getByRole("link", { name: "Stripe" }).click();
   if ((await page.getByRole("button", { name: "Confirm" }).count()) > 0) {
     await page.getByRole("button", { name: "Confirm" }).click();
     await confirmIfPrompted(owner.page);
@@ -186,13 +187,13 @@ visit.alone("asks for processor keys after proof, checks them and never shows th
   await page.getByLabel("Secret or restricted key").fill(stripeKeys.secret);
   await page.getByLabel("Publishable key").fill("pk_live_wrong");
   await page.getByLabel("Webhook signing secret").fill(stripeKeys.webhook);
-  await page.getByRole("button", { name: "Add Stripe account" }).click();
+  await page.getByRole("button", { name: "Add account" }).click();
   await page.locator(".problem").getByText("The processor rejects this").waitFor();
   assert.not.ok((await page.content()).includes(stripeKeys.secret), "the rejected form holds no key");
   await page.getByLabel("Secret or restricted key").fill(stripeKeys.secret);
   await page.getByLabel("Publishable key").fill(stripeKeys.publishable);
   await page.getByLabel("Webhook signing secret").fill(stripeKeys.webhook);
-  await page.getByRole("button", { name: "Add Stripe account" }).click();
+  await page.getByRole("button", { name: "Add account" }).click();
   await page.getByText("Account verified and saved.").waitFor();
   await page.getByText("/processors/stripe/acct_console").waitFor();
   await page.getByRole("button", { name: "Check account" }).click();
@@ -214,7 +215,7 @@ visit.alone("asks for processor keys after proof, checks them and never shows th
 visit.alone("carries no secret field through a sign-in", async () => {
   const someone = await openAs(visit, running.stack, { email: "vera@example.com", name: "Vera" });
   const person = await personOf(someone, running.stack, "/account");
-  const path = `${new URL(base).pathname}/processors/new`;
+  const path = `${new URL(base).pathname}/processors/new/stripe`;
   const fields = { secret_secret_key: stripeKeys.secret, make_default: "yes" };
   const { status, text } = await person.post(path, fields, { cookie: "" });
   assert.is(status, 401);

@@ -154,7 +154,7 @@ function actions(visit: MerchantVisit, account: Connector): Html {
       ? html`<a class="button" href="${processorPath}/primary">${texts.makePrimary}</a>`
       : "";
   const rotate =
-    mayChange && account.connector === "stripe"
+    mayChange && account.connector !== "simulator"
       ? html`<a class="button secondary" href="${processorPath}/rotate">${texts.rotate}</a>`
       : "";
   const off =
