@@ -43,6 +43,7 @@ import { statementRpc } from "./rpc/statements.ts";
 import type { paymentsSettings } from "./settings.ts";
 import { sweepFiles } from "./store/disputes/dispute-files.ts";
 import { foldMoneyDays } from "./store/money-days.ts";
+import { Notices } from "./store/processor/notices.ts";
 import { sweepProcessorEvents } from "./store/processor/processor-events.ts";
 
 type PaymentsConfig = OpenedConfig<ConfigValues<typeof paymentsSettings>>;
@@ -127,7 +128,7 @@ function build(config: PaymentsConfig, base: ServiceBase<Database>): ServicePart
   };
 }
 
-function connectorsOf(config: PaymentsConfig, { log, hostProcess }: ServiceBase<Database>) {
+function connectorsOf(config: PaymentsConfig, { db, log, hostProcess }: ServiceBase<Database>) {
   const timeoutMs = config.PROCESSOR_TIMEOUT_SECONDS * 1_000;
   const { CIRCUIT_WINDOW_CALLS: windowCalls, CIRCUIT_OPEN_MAX_SECONDS: openMaxSeconds, SIMULATOR_URL: url } = config;
   const circuits = new Circuits(
@@ -138,6 +139,8 @@ function connectorsOf(config: PaymentsConfig, { log, hostProcess }: ServiceBase<
   const processors = {
     simulator: url === undefined ? undefined : { url, publicUrl: config.SIMULATOR_PUBLIC_URL ?? url },
     stripeUrl: config.STRIPE_API_URL,
+    adyenUrl: config.ADYEN_API_URL,
+    notices: new Notices(db),
     timeoutMs,
     keyLifeSeconds: config.ABSENCE_AFTER_SECONDS,
   };

@@ -40,6 +40,8 @@ test("refuses another Stripe URL in production, since it receives merchants' sec
   const elsewhere = { ...environment, STRIPE_API_URL: "http://localhost:3" };
   assert.throws(() => readPaymentsConfig(elsewhere), /STRIPE_API_URL must not be set/);
   assert.equal(readPaymentsConfig({ ...elsewhere, NODE_ENV: "test" }).STRIPE_API_URL, "http://localhost:3");
+  const other = { ...environment, ADYEN_API_URL: "http://localhost:3" };
+  assert.throws(() => readPaymentsConfig(other), /ADYEN_API_URL must not be set/);
 });
 
 test("accepts production settings without a simulator", () => {

@@ -12,6 +12,7 @@ import { callerSettings, idempotencySettings, serviceSettings } from "#platform/
 // Stripe keeps keys for at least 24 hours (https://docs.stripe.com/api/idempotent_requests).
 const absenceSeconds = 86_400;
 const stripeApi = "https://api.stripe.com";
+const adyenApi = "https://checkout-test.adyen.com";
 
 export const paymentsSettings = {
   ...serviceSettings,
@@ -25,6 +26,8 @@ export const paymentsSettings = {
   SIMULATOR_PUBLIC_URL: optionalSetting(urlSetting("http", "https")),
   /** Stripe's API, or a fake in tests. It receives merchants' secret keys. */
   STRIPE_API_URL: withDefault(urlSetting("https", "http"), stripeApi),
+  /** Adyen's API for test accounts, or a fake in tests. It receives merchants' API keys. */
+  ADYEN_API_URL: withDefault(urlSetting("https", "http"), adyenApi),
   /** When the reconcile job first checks a processor call that got no answer. */
   RECONCILE_AFTER_SECONDS: withDefault(integerSetting(1, 3_600), 30),
   /**
@@ -50,8 +53,9 @@ export const paymentsSettings = {
 export function readPaymentsConfig(
   env: Readonly<Record<string, string | undefined>> = process.env,
 ): ConfigValues<typeof paymentsSettings> {
-  return readProductionConfig(paymentsSettings, env, ({ STRIPE_API_URL, ABSENCE_AFTER_SECONDS }) => [
+  return readProductionConfig(paymentsSettings, env, ({ STRIPE_API_URL, ADYEN_API_URL, ABSENCE_AFTER_SECONDS }) => [
     ...(STRIPE_API_URL === stripeApi ? [] : ["STRIPE_API_URL must not be set in production"]),
+    ...(ADYEN_API_URL === adyenApi ? [] : ["ADYEN_API_URL must not be set in production"]),
     ...((ABSENCE_AFTER_SECONDS ?? 0) >= absenceSeconds
       ? []
       : [`ABSENCE_AFTER_SECONDS must be at least ${absenceSeconds} in production`]),

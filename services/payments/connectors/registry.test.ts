@@ -15,9 +15,15 @@ test.after(async () => {
 
 function connectors(simulator: ProcessorSettings["simulator"]): Connectors {
   const circuits = new Circuits({ windowCalls: 4, openMaxMs: 60, timeoutMs: 100 }, createLog("test", "fatal"));
-  const settings = { simulator, stripeUrl: nowhere, timeoutMs: 100, keyLifeSeconds: 60 };
+  const notices = { keep: unused, find: unused, ofRef: unused, ofReference: unused };
+  const urls = { simulator, stripeUrl: nowhere, adyenUrl: nowhere };
+  const settings = { ...urls, notices, timeoutMs: 100, keyLifeSeconds: 60 };
   made.push(createConnectors(settings, circuits));
   return made.at(-1) ?? assert.fail();
+}
+
+async function unused(): Promise<never> {
+  throw new Error("not used");
 }
 
 function served(of: Connectors, connector: string): Environment[] {
@@ -25,10 +31,11 @@ function served(of: Connectors, connector: string): Environment[] {
   return environments.filter((environment) => of.serves({ connector, environment }));
 }
 
-test("the simulator serves the sandbox only, Stripe both environments, an unknown name none", () => {
+test("the simulator serves the sandbox only, Stripe and Adyen both environments, an unknown name none", () => {
   const all = connectors({ url: nowhere, publicUrl: nowhere });
   assert.deepEqual(served(all, "simulator"), [Environment.SANDBOX]);
   assert.deepEqual(served(all, "stripe"), [Environment.SANDBOX, Environment.LIVE]);
+  assert.deepEqual(served(all, "adyen"), [Environment.SANDBOX, Environment.LIVE]);
   assert.deepEqual(served(all, "acme"), []);
 });
 
@@ -36,7 +43,7 @@ test("without its address the simulator is off", () => {
   const without = connectors(undefined);
   assert.deepEqual(
     [without.names, without.find("simulator"), served(without, "simulator")],
-    [["stripe"], undefined, []],
+    [["stripe", "adyen"], undefined, []],
   );
   assert.throws(() => without.get("simulator"), { reason: "NOT_FOUND" });
 });

@@ -1,8 +1,11 @@
 // The connectors of this build by name, each behind the circuits of its accounts.
 import { Failure } from "#platform/values/failure.ts";
 import type { FailureNames } from "../rules/failure-code.ts";
+import { adyenConnector } from "./adyen/adyen.ts";
+import { adyenFailureNames } from "./adyen/failure-names.ts";
 import type { CircuitSnapshot, Circuits } from "./circuit.ts";
 import type { Connector, ProcessorAccount } from "./connector.ts";
+import type { NoticeLog } from "./notice-log.ts";
 import { simulatorFailureNames } from "./simulator/answers.ts";
 import { simulatorConnector } from "./simulator/simulator.ts";
 import { stripeFailureNames } from "./stripe/failure-names.ts";
@@ -13,6 +16,10 @@ export interface ProcessorSettings {
   readonly simulator: { readonly url: string; readonly publicUrl: string } | undefined;
   /** Stripe's API; tests set another. */
   readonly stripeUrl: string;
+  /** Adyen's API for test accounts; tests set another. */
+  readonly adyenUrl: string;
+  /** For processors that cannot be queried. */
+  readonly notices: NoticeLog;
   /** For one call of the port, with all its requests. */
   readonly timeoutMs: number;
   /** How long processors keep idempotency keys, and how long a missing object proves its absence; seconds. */
@@ -21,13 +28,17 @@ export interface ProcessorSettings {
 
 /** By connector, also for one that is switched off: events carry the contract's failure codes. */
 export const failureNames: Readonly<Record<string, FailureNames>> = {
+  adyen: adyenFailureNames,
   simulator: simulatorFailureNames,
   stripe: stripeFailureNames,
 };
 
 export function createConnectors(settings: ProcessorSettings, circuits: Circuits): Connectors {
-  const { simulator, stripeUrl, timeoutMs, keyLifeSeconds } = settings;
-  const connectors = [stripeConnector(stripeUrl, timeoutMs, keyLifeSeconds)];
+  const { simulator, stripeUrl, adyenUrl, notices, timeoutMs, keyLifeSeconds } = settings;
+  const connectors = [
+    stripeConnector(stripeUrl, timeoutMs, keyLifeSeconds),
+    adyenConnector(adyenUrl, timeoutMs, notices),
+  ];
   if (simulator) connectors.push(simulatorConnector(simulator.url, simulator.publicUrl, timeoutMs, keyLifeSeconds));
   return new Connectors(connectors, circuits);
 }

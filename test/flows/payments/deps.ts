@@ -10,6 +10,7 @@ import { createConnectors } from "../../../services/payments/connectors/registry
 import { Accounts } from "../../../services/payments/flows/accounts/ask-processor.ts";
 import type { VerifyDeps } from "../../../services/payments/flows/verify-intent.ts";
 import { paymentsMetrics } from "../../../services/payments/metrics.ts";
+import { Notices } from "../../../services/payments/store/processor/notices.ts";
 import type { MoneyServices } from "../../harness/payments/money-services.ts";
 
 /** @param reconcileAfterSeconds when the reconcile job first checks an operation */
@@ -23,6 +24,8 @@ export async function paymentsDeps(
   const processors = {
     simulator: { url: services.processorUrl, publicUrl: services.processorUrl },
     stripeUrl: "http://127.0.0.1:9",
+    adyenUrl: "http://127.0.0.1:9",
+    notices: new Notices(db),
     timeoutMs: 5_000,
     keyLifeSeconds: 86_400,
   };

@@ -14,7 +14,7 @@ type Dispute = AdyenAccount["disputes"] extends Map<string, infer Entry> ? Entry
 const sizeMax: Readonly<Record<string, number>> = { "image/jpeg": 10e6, "image/tiff": 10e6, "application/pdf": 2e6 };
 /** Types of documents by reason; the first is required. */
 const reasons: Readonly<Record<string, readonly [string, ...string[]]>> = {
-  GoodsNotReturned: ["GoodsNotReturned", "TIDorInvoice"],
+  GoodsNotReturned: ["GoodsNotReturned", "TIDorInvoice", "DefenseMaterial"],
   SupplyDefenseMaterial: ["DefenseMaterial"],
 };
 const documentTypes = new Set(Object.values(reasons).flat());

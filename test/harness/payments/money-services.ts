@@ -168,6 +168,7 @@ function processorSettings(simulatorUrl: string, options: MoneyOptions) {
     CIRCUIT_WINDOW_CALLS: options.circuitWindowCalls ?? 1_000,
     CIRCUIT_OPEN_MAX_SECONDS: 1,
     STRIPE_API_URL: options.stripeUrl ?? "http://127.0.0.1:9",
+    ADYEN_API_URL: "http://127.0.0.1:9",
   };
 }
 

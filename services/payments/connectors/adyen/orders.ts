@@ -1,0 +1,46 @@
+// Converts our orders to the bodies of Adyen's requests: https://docs.adyen.com/api-explorer/Checkout/72/overview
+import type { ProcessorAccount } from "../connector.ts";
+import type { IntentOrder, PaymentOrder } from "../order.ts";
+import { writeReference } from "./intent.ts";
+
+/** Amounts are Adyen's. */
+interface AdyenAmount {
+  readonly currency: string;
+  readonly value: number;
+}
+
+/** A page at Adyen that takes one payment. */
+export function linkBody(account: ProcessorAccount, order: IntentOrder, amount: AdyenAmount) {
+  return {
+    merchantAccount: account.externalAccountId,
+    amount,
+    reference: writeReference(order.reference, order.renewal),
+    returnUrl: order.returnUrl,
+    reusable: false,
+    allowedPaymentMethods: ["scheme"],
+    ...captureBody(order),
+    ...(order.description === "" ? {} : { description: order.description }),
+  };
+}
+
+/** A payment with a stored card, without its buyer. @param token `<shopperReference>/<storedPaymentMethodId>` */
+export function paymentBody(account: ProcessorAccount, order: PaymentOrder, amount: AdyenAmount) {
+  const [shopperReference = "", storedPaymentMethodId = ""] = order.paymentMethod.split("/");
+  return {
+    merchantAccount: account.externalAccountId,
+    amount,
+    reference: order.reference,
+    // Required, though no buyer returns (RFC 2606 §3).
+    returnUrl: "https://example.com/",
+    paymentMethod: { type: "scheme", storedPaymentMethodId },
+    shopperReference,
+    shopperInteraction: "ContAuth",
+    recurringProcessingModel: "UnscheduledCardOnFile",
+    ...(order.captureMethod === "manual" ? { additionalData: { manualCapture: "true" } } : { captureDelayHours: 0 }),
+  };
+}
+
+/** Also against the account's own delay of captures. */
+function captureBody({ captureMethod }: Pick<IntentOrder, "captureMethod">) {
+  return captureMethod === "manual" ? { manualCapture: true } : { captureDelayHours: 0 };
+}
