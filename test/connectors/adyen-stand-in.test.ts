@@ -6,10 +6,14 @@ import type { NotificationRequestItem } from "@adyen/api-library/lib/src/typings
 import Validator from "@adyen/api-library/lib/src/utils/hmacValidator.js";
 import { type Members, membersOf } from "#platform/values/unchecked.ts";
 import type { AdyenAccount } from "../harness/adyen/adyen-account.ts";
+import { routeAdyen } from "../harness/adyen/adyen-browser.ts";
 import { FakeAdyen } from "../harness/adyen/fake-adyen.ts";
+import { browserSuite } from "../harness/browser.ts";
+import { eventually } from "../harness/eventually.ts";
 import { suite } from "../harness/suite.ts";
 
 const test = suite("the stand-in of Adyen", { timeoutMs: 30_000 });
+const inBrowser = browserSuite(test);
 const credentials = {
   apiKey: "AQE_test_1",
   clientKey: "test_CLIENT1",
@@ -324,5 +328,55 @@ test("webhooks are signed, shuffled, doubled with another date, and repeated unt
   const chargebacks = received.filter(({ eventCode }) => String(eventCode) === "CHARGEBACK");
   assert.ok(new Set(chargebacks.map(({ eventDate }) => eventDate)).size > 1);
 });
+
+const cdn = "https://checkoutshopper-test.cdn.adyen.com/checkoutshopper/sdk/6.45.2";
+/** A shop's page with a session, at the shop's address; `__news` collects the callbacks. */
+const shopPage = (options: object) => `<!doctype html><title>Shop</title><link rel="stylesheet" href="${cdn}/adyen.css">
+<script src="${cdn}/adyen.js"></script><div id="card"></div><script>
+(async () => {
+  const note = (name) => (result) => (globalThis.__news ??= []).push(name + " " + (result.resultCode ?? result.message));
+  const returned = new URLSearchParams(location.search).get("redirectResult");
+  const options = ${JSON.stringify(options)};
+  if (returned) delete options.session.sessionData;
+  const callbacks = { onPaymentCompleted: note("paid"), onPaymentFailed: note("failed"), onError: note("error") };
+  const checkout = await AdyenWeb.AdyenCheckout({ ...options, ...callbacks });
+  if (returned) return checkout.submitDetails({ details: { redirectResult: returned } });
+  globalThis.__card = new AdyenWeb.Card(checkout).mount("#card");
+})();</script>`;
+
+inBrowser(
+  "a session is paid in the browser after refusals, one of the bank's own page among them",
+  async ({ context, page }) => {
+    await routeAdyen(context, fake.url);
+    const shop = "https://shop.example/pay";
+    const { body } = await call("POST", "/v72/sessions", { ...order, returnUrl: `${shop}?order=1`, countryCode: "NL" });
+    const session = { id: String(body.id), sessionData: body.sessionData };
+    const { clientKey } = credentials;
+    const html = shopPage({ clientKey, environment: "test", countryCode: "NL", locale: "de-DE", session });
+    await context.route("https://shop.example/**", (route) => route.fulfill({ contentType: "text/html", body: html }));
+    const seen = async () => String(await page.evaluate("globalThis.__news?.at(-1)"));
+    const saw = (text: string) => eventually(text, async () => (await seen().catch(() => "")) === text);
+    const fill = async (number: string, holder: string) => {
+      const fields = page.frameLocator("iframe");
+      await fields.getByLabel("Card number").fill(number);
+      await fields.getByLabel("Name on card").fill(holder);
+      await page.getByRole("button", { name: "Pay at Adyen" }).click();
+    };
+    await page.goto(shop);
+    await fill("4111 1111 1111 1111", "NOT_ENOUGH_BALANCE");
+    await saw("failed Refused");
+    await fill("4111 1111 1111 1111", "Ada");
+    assert.deepEqual(news(), ["AUTHORISATION false Not enough balance"], "until its status is ready it sends nothing");
+    await page.evaluate("__card.setStatus('ready')");
+    await fill("4212 3456 7891 0006", "Ada");
+    await page.getByRole("link", { name: "approve" }).click();
+    await saw("paid Authorised");
+    assert.match(page.url(), /order=1&redirectResult=/);
+    assert.equal(lemon.queue.at(-1)?.NotificationRequestItem.additionalData?.checkoutSessionId, session.id);
+    assert.deepEqual(news(), ["AUTHORISATION true 026421:0006:03/2030"]);
+    await page.goto(shop);
+    await saw("error Session is completed, or its data is old");
+  },
+);
 
 test.run();

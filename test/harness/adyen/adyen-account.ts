@@ -60,8 +60,8 @@ export class AdyenAccount extends WebhookQueue {
   readonly payments = new Map<string, Payment>();
   /** By shopper and id: the outcome of a payment with a card that Adyen keeps. */
   readonly cards = new Map<string, Outcome>();
-  /** Answers to disputes: the documents so far, and whether they were sent. */
-  readonly disputes = new Map<string, { readonly documents: Set<string>; isAnswered: boolean }>();
+  /** Answers to disputes: the number of documents so far, and whether it is sent. */
+  readonly disputes = new Map<string, { documents: number; isAnswered: boolean }>();
   readonly #subjects = new Map<string, Subject>();
   readonly #pending: { code: Modification; subject: Subject }[] = [];
 
@@ -219,7 +219,7 @@ export class AdyenAccount extends WebhookQueue {
     const { reference, amount } = payment;
     const subject: Subject = { psp: newPsp(), payment, original: paymentPsp, reference, amount };
     this.#subjects.set(subject.psp, subject);
-    this.disputes.set(subject.psp, { documents: new Set(), isAnswered: false });
+    this.disputes.set(subject.psp, { documents: 0, isAnswered: false });
     const disputeStatus = code === "REQUEST_FOR_INFORMATION" ? "Unresponded" : "Undefended";
     const reason = { chargebackReasonCode: "10.4", chargebackSchemeCode: "visa", disputeStatus, defendable: "true" };
     const data = { ...reason, defensePeriodEndsAt: timeOf(this.#nowMs() + 18 * dayMs), ...additionalData };
@@ -270,4 +270,4 @@ function known<T>(all: ReadonlyMap<string, T>, id: string): T {
 
 const letters = "ABCDEFGHJKLMNPQRSTUVWXYZ23456789";
 const newPsp = () => [...randomBytes(16)].map((byte) => letters[byte % letters.length]).join("");
-const newSecret = () => randomBytes(24).toString("base64");
+export const newSecret = () => randomBytes(24).toString("base64");

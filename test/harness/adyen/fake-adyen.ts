@@ -4,6 +4,7 @@ import { setTimeout as pause } from "node:timers/promises";
 import { type FastifyReply, type FastifyRequest, fastify } from "fastify";
 import { membersOf } from "#platform/values/unchecked.ts";
 import { AdyenAccount } from "./adyen-account.ts";
+import { serveBrowser } from "./adyen-browser.ts";
 import { disputeRoutes } from "./adyen-disputes.ts";
 import { misfitsOf } from "./adyen-fields.ts";
 import type { AdyenCredentials } from "./adyen-notifications.ts";
@@ -13,15 +14,7 @@ import { checkoutRoutes, type Route } from "./adyen-routes.ts";
 /** `after`: the work is done. `before`: it is not. 704: the key is in work elsewhere. 703: no store of keys. */
 type AdyenFault = "500-after" | "500-before" | "silent-after" | "silent-before" | "704" | "703";
 
-interface AdyenRequest {
-  readonly method: string;
-  readonly path: string;
-  readonly query: URLSearchParams;
-  readonly key: string | undefined;
-  readonly apiKey: string;
-  /** Undefined: not JSON. */
-  readonly body: unknown;
-}
+type AdyenRequest = ReturnType<typeof requestOf>;
 
 const inWork = Symbol("a key whose first request is not answered yet");
 const keyLifeMs = 7 * 86_400_000; // S8; 14 days at most by S10 and S11
@@ -46,10 +39,10 @@ export class FakeAdyen {
 
   async start(): Promise<this> {
     this.#server.removeAllContentTypeParsers();
-    this.#server.addContentTypeParser("*", { parseAs: "string" }, (_request, body, done) => done(null, body));
+    this.#server.addContentTypeParser("*", { parseAs: "string" }, (_request, text, done) => done(null, parsed(text)));
     this.#server.setErrorHandler((error, _request, reply) => {
       this.misfits.push(String(error));
-      return reply.code(500).send();
+      reply.code(500).send();
     });
     this.#server.all("*", (request, reply) => this.#answer(request, reply));
     this.url = await this.#server.listen({ port: 0, host: "127.0.0.1" });
@@ -78,25 +71,24 @@ export class FakeAdyen {
   }
 
   async #answer(incoming: FastifyRequest, outgoing: FastifyReply): Promise<unknown> {
-    const request = requestOf(incoming, this.url);
+    const request = requestOf(incoming);
     const { method, path, key, body } = request;
     this.requests.push({ method, path, key, body });
     const index = method === "GET" ? -1 : this.#faults.findIndex((each) => each.path.test(path));
     const fault = index < 0 ? undefined : this.#faults.splice(index, 1)[0]?.fault;
-    const reply = await this.#faulty(fault, request);
+    const reply = await this.#replyTo(request, fault);
     if (fault?.startsWith("silent")) return outgoing.hijack();
-    return outgoing
-      .code(reply.status)
-      .headers({ date: new Date(this.#nowMs()).toUTCString(), ...reply.headers })
-      .send(reply.body);
+    const headers = { date: new Date(this.#nowMs()).toUTCString(), ...reply.headers };
+    return outgoing.code(reply.status).headers(headers).send(reply.body);
   }
 
-  async #faulty(fault: AdyenFault | undefined, request: AdyenRequest): Promise<Reply> {
+  async #replyTo(request: AdyenRequest, fault: AdyenFault | undefined): Promise<Reply> {
     if (fault === "704") return this.#conflict();
     if (fault === "703") return refusalReply(503, "703", "Required resource unavailable", true);
     const failed = refusalReply(500, "000", "Unknown");
     if (fault?.endsWith("before")) return failed;
-    const reply = await this.#once(request);
+    const isBrowser = request.path.startsWith("/checkoutshopper/");
+    const reply = isBrowser ? serveBrowser(this.#accounts, request) : await this.#once(request);
     return fault ? failed : reply;
   }
 
@@ -128,10 +120,8 @@ export class FakeAdyen {
   #work(accounts: readonly AdyenAccount[], request: AdyenRequest): Reply {
     const { method, path, query, body } = request;
     const found = findRoute(`${method} ${path}`);
-    if (!found) {
-      this.misfits.push(`${method} ${path}`);
-      return refusalReply(404, "000", "Not found");
-    }
+    if (!found) this.misfits.push(`${method} ${path}`);
+    if (!found) return refusalReply(404, "000", "Not found");
     const { id, library, takes, gives, status, serve } = found;
     if (takes && body === undefined) return refusalReply(400, "702", "Unexpected input");
     const { merchantAccount, merchantAccountCode = merchantAccount, returnUrl = "" } = membersOf(body);
@@ -153,19 +143,23 @@ export class FakeAdyen {
 }
 
 function findRoute(request: string): (Route & { id: string }) | undefined {
-  for (const [pattern, route] of Object.entries(routes)) {
+  const [found] = Object.entries(routes).flatMap(([pattern, route]) => {
     const match = new RegExp(`^${pattern.replace("{id}", "(\\w+)")}$`).exec(request);
-    if (match) return { ...route, id: match[1] ?? "" };
-  }
-  return undefined;
+    return match ? { ...route, id: match[1] ?? "" } : [];
+  });
+  return found;
 }
 
-function requestOf({ method, url, headers, body }: FastifyRequest, origin: string): AdyenRequest {
-  const { pathname: path, searchParams: query } = new URL(url, origin);
-  const [key, apiKey] = [headers["idempotency-key"]?.toString(), String(headers["x-api-key"] ?? "")];
+function requestOf({ method, url, headers, body }: FastifyRequest) {
+  const { pathname: path, searchParams: query } = new URL(url, "http://adyen");
+  return { method, path, query, body, key: headers["idempotency-key"]?.toString(), apiKey: headers["x-api-key"] };
+}
+
+/** Undefined: not JSON. */
+function parsed(text: string | Buffer): unknown {
   try {
-    return { method, path, query, key, apiKey, body: JSON.parse(String(body)) };
+    return JSON.parse(String(text));
   } catch {
-    return { method, path, query, key, apiKey, body: undefined };
+    return undefined;
   }
 }
