@@ -62,6 +62,8 @@ export class AdyenAccount extends WebhookQueue {
   readonly cards = new Map<string, Outcome>();
   /** Answers to disputes: the number of documents so far, and whether it is sent. */
   readonly disputes = new Map<string, { documents: number; isAnswered: boolean }>();
+  /** Whether events of disputes name their payment, a setting of the webhook. */
+  namesOriginals = true;
   readonly #subjects = new Map<string, Subject>();
   readonly #pending: { code: Modification; subject: Subject }[] = [];
 
@@ -92,8 +94,7 @@ export class AdyenAccount extends WebhookQueue {
     const linked = { [page.kind === "link" ? "paymentLinkId" : "checkoutSessionId"]: id };
     const payment = this.payOrder(page.request, outcome, linked);
     page.tries.push(payment);
-    const isReusable = "reusable" in page.request && page.request.reusable;
-    if (payment.isAuthorised && !isReusable) page.ended = "completed";
+    if (payment.isAuthorised) page.ended = "completed";
     else if (page.kind === "session" && page.tries.length === triesMax) page.ended ??= "refused";
     return payment.psp;
   }
@@ -116,9 +117,9 @@ export class AdyenAccount extends WebhookQueue {
         expiryDate: "03/2030",
         cardBin: card.slice(0, 6),
         fundingSource: "CREDIT",
-        issuerCountry: "NL",
+        totalFraudScore: "10",
       },
-      ...{ cvcResult: "1 Matches", avsResult: "4 AVS not supported for this card type", totalFraudScore: "10" },
+      ...{ cvcResult: "1 Matches", avsResult: "4 AVS not supported for this card type" },
       ...(refused ? { refusalReasonRaw: "DECLINED" } : { authCode: "026421" }),
     };
     const pairs = Object.entries(order.metadata ?? {}).map(([name, value]) => [`metadata.${name}`, value]);
@@ -133,15 +134,9 @@ export class AdyenAccount extends WebhookQueue {
 
   #addTry(order: Order, { method = "visa", refused }: Outcome): Payment {
     const { reference, amount } = order;
-    const tried = {
-      psp: newPsp(),
-      reference,
-      amount,
-      method,
-      isAuthorised: refused === undefined,
-      atMs: this.#nowMs(),
-    };
-    const payment: Payment = { ...tried, captured: isManual(order) ? undefined : amount.value, refunded: 0 };
+    const [psp, captured] = [newPsp(), isManual(order) ? undefined : amount.value];
+    const tried = { psp, reference, amount, method, isAuthorised: refused === undefined, atMs: this.#nowMs() };
+    const payment: Payment = { ...tried, captured, refunded: 0 };
     this.payments.set(payment.psp, payment);
     this.#subjects.set(payment.psp, payment);
     return payment;
@@ -223,11 +218,8 @@ export class AdyenAccount extends WebhookQueue {
     const disputeStatus = code === "REQUEST_FOR_INFORMATION" ? "Unresponded" : "Undefended";
     const reason = { chargebackReasonCode: "10.4", chargebackSchemeCode: "visa", disputeStatus, defendable: "true" };
     const data = { ...reason, defensePeriodEndsAt: timeOf(this.#nowMs() + 18 * dayMs), ...additionalData };
-    return this.later(code, subject.psp, {
-      reason: "Other Fraud-Card Absent Environment",
-      ...fields,
-      additionalData: data,
-    });
+    const item = { reason: "Other Fraud-Card Absent Environment", ...fields, additionalData: data };
+    return this.later(code, subject.psp, item);
   }
 
   /** The text that the browser gets after a try and that lets a server read the session. */
@@ -246,7 +238,8 @@ export class AdyenAccount extends WebhookQueue {
   }
 
   #report(eventCode: string, subject: Subject, fields: ItemFields & Pick<NotificationFields, "success">): void {
-    const { psp, original, reference, amount, payment = this.payments.get(psp) } = subject;
+    const { psp, reference, amount, payment = this.payments.get(psp) } = subject;
+    const original = this.namesOriginals || !this.disputes.has(psp) ? subject.original : undefined;
     this.announce({
       ...{ amount, eventCode, eventDate: timeOf(this.#nowMs()), merchantAccountCode: this.name },
       ...{ merchantReference: reference, pspReference: psp },

@@ -6,53 +6,49 @@ import type { Wire } from "./adyen-fields.ts";
 import type { Route } from "./adyen-routes.ts";
 
 type Body = Wire<models.SupplyDefenseDocumentRequest & models.DefendDisputeRequest>;
-type Serve = (call: {
-  dispute: { documents: number; isAnswered: boolean };
-  body: Body;
-  account: AdyenAccount;
-}) => string;
+type Dispute = NonNullable<ReturnType<AdyenAccount["disputes"]["get"]>>;
+type Serve = (dispute: Dispute, body: Body, account: AdyenAccount) => string;
 
 /** Bytes by content type; PNG is not accepted. */
 const sizeMax: Readonly<Record<string, number>> = { "image/jpeg": 10e6, "image/tiff": 10e6, "application/pdf": 2e6 };
 const [reason, document] = ["SupplyDefenseMaterial", "DefenseMaterial"];
 
 /** @param serve returns why the dispute cannot be handled so, or nothing */
-function disputeRoute(takes: string, gives: string, serve: Serve): Route {
-  const models = { library: "disputes", takes: `${takes}Request`, gives: `${gives}Response`, status: 200 } as const;
+function disputeRoute(name: string, serve: Serve): Route {
   return {
-    ...models,
+    ...{ library: "disputes", takes: `${name}Request`, gives: `${name}Response`, status: 200 },
     serve: ({ account, body: sent }) => {
       const body = sent as Body;
       const dispute = account.disputes.get(body.disputePspReference);
       const isOpen = dispute && !dispute.isAnswered;
-      const errorMessage = isOpen ? serve({ dispute, body, account }) : "The dispute cannot be answered";
+      const errorMessage = isOpen ? serve(dispute, body, account) : "The dispute cannot be answered";
       const result = errorMessage === "" ? { success: true } : { success: false, errorMessage };
       const available = dispute !== undefined && dispute.documents > 0;
       const type = { defenseDocumentTypeCode: document, available, requirementLevel: "Required" };
       const listed = [{ defenseReasonCode: reason, satisfied: available, defenseDocumentTypes: [type] }];
-      return { ...(isOpen && takes === "DefenseReasons" && { defenseReasons: listed }), disputeServiceResult: result };
+      return { ...(isOpen && name === "DefenseReasons" && { defenseReasons: listed }), disputeServiceResult: result };
     },
   };
 }
 
 const base = "POST /ca/services/DisputeService/v30";
 export const disputeRoutes: Readonly<Record<string, Route>> = {
-  [`${base}/retrieveApplicableDefenseReasons`]: disputeRoute("DefenseReasons", "DefenseReasons", () => ""),
-  [`${base}/supplyDefenseDocument`]: disputeRoute("SupplyDefenseDocument", "SupplyDefenseDocument", (call) => {
-    for (const { content, contentType, defenseDocumentTypeCode: type } of call.body.defenseDocuments) {
+  [`${base}/retrieveApplicableDefenseReasons`]: disputeRoute("DefenseReasons", () => ""),
+  [`${base}/supplyDefenseDocument`]: disputeRoute("SupplyDefenseDocument", (dispute, body) => {
+    for (const { content, contentType, defenseDocumentTypeCode: type } of body.defenseDocuments) {
       const isLarge = Buffer.from(content, "base64").length > (sizeMax[contentType] ?? 0);
       if (isLarge || type !== document) return `${contentType}: not accepted`;
     }
-    call.dispute.documents += call.body.defenseDocuments.length;
+    dispute.documents += body.defenseDocuments.length;
     return "";
   }),
-  [`${base}/defendDispute`]: disputeRoute("DefendDispute", "DefendDispute", ({ dispute, body, account }) => {
+  [`${base}/defendDispute`]: disputeRoute("DefendDispute", (dispute, body, account) => {
     if (dispute.documents === 0 || body.defenseReasonCode !== reason) return "A required document is missing";
     dispute.isAnswered = true;
     account.later("INFORMATION_SUPPLIED", body.disputePspReference, { additionalData: { disputeStatus: "Responded" } });
     return "";
   }),
-  [`${base}/acceptDispute`]: disputeRoute("AcceptDispute", "AcceptDispute", ({ dispute }) => {
+  [`${base}/acceptDispute`]: disputeRoute("AcceptDispute", (dispute) => {
     dispute.isAnswered = true;
     return "";
   }),

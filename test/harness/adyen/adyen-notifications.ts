@@ -13,13 +13,10 @@ export interface NotificationFields extends Wire<Omit<NotificationRequestItem, "
 export interface NotificationItem {
   readonly NotificationRequestItem: NotificationFields;
 }
-export interface AdyenCredentials {
-  readonly apiKey: string;
-  readonly clientKey: string;
-  readonly hmacKey: string;
-  readonly webhookUser: string;
-  readonly webhookPassword: string;
-}
+type CredentialName = "apiKey" | "clientKey" | "hmacKey" | "webhookUser" | "webhookPassword";
+export type AdyenCredentials = Readonly<Record<CredentialName, string>>;
+
+const validator = new Validator.default();
 
 export class WebhookQueue {
   readonly credentials: AdyenCredentials;
@@ -35,13 +32,9 @@ export class WebhookQueue {
     const { operations: _listed, ...judged } = fields;
     const misfits = misfitsOf("notification", "NotificationRequestItem", { ...judged, eventCode: "CAPTURE" });
     if (misfits.length > 0) throw new Error(`no webhook of Adyen's: ${misfits.join("; ")}`);
-    const hmacSignature = new Validator.default().calculateHmac(
-      fields as NotificationRequestItem,
-      this.credentials.hmacKey,
-    );
-    this.queue.push({
-      NotificationRequestItem: { ...fields, additionalData: { ...fields.additionalData, hmacSignature } },
-    });
+    const hmacSignature = validator.calculateHmac(fields as NotificationRequestItem, this.credentials.hmacKey);
+    const additionalData = { ...fields.additionalData, hmacSignature };
+    this.queue.push({ NotificationRequestItem: { ...fields, additionalData } });
   }
 
   /** The items as one POST of Adyen's, whose JSON holds one, but may hold more. */
@@ -60,10 +53,11 @@ export class WebhookQueue {
     const { shuffle = false, double = false, rounds = 5 } = options;
     const random = new Random(this.queue.length);
     for (let round = 0; round < rounds && this.queue.length > 0; round++) {
-      const posts = this.queue.flatMap((item) =>
-        (double ? [item, redated(item)] : [item]).map((sent) => ({ item, sent })),
-      );
-      const drawn = posts.map((post) => ({ ...post, at: shuffle ? random.next() : 0 }));
+      const posts = this.queue.flatMap((item) => [
+        [item, item] as const,
+        ...(double ? [[item, redated(item)] as const] : []),
+      ]);
+      const drawn = posts.map(([item, sent]) => ({ item, sent, at: shuffle ? random.next() : 0 }));
       for (const { item, sent } of drawn.toSorted((one, other) => one.at - other.at)) {
         const answer = await fetch(url, { method: "POST", ...this.deliver(sent) });
         await answer.arrayBuffer();

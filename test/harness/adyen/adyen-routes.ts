@@ -30,15 +30,14 @@ const hourMs = 3_600_000;
 const sessionHoursMax = 24;
 const linkHoursMax = 70 * 24;
 
-function route<B>([takes, gives, status]: readonly [string, string, number], serve: (call: Call<B>) => object): Route {
-  const models = takes === "" ? {} : { takes };
-  return { library: "checkout", ...models, gives, status, serve: (call) => serve(call as Call<B>) };
+function route<B>(takes: string, gives: string, status: number, serve: (call: Call<B>) => object): Route {
+  return { library: "checkout", ...(takes && { takes }), gives, status, serve: (call) => serve(call as Call<B>) };
 }
 
 /** Always received, also for a payment that does not exist (S10). */
 function modification(name: string, code: Parameters<AdyenAccount["modify"]>[0]): Route {
   type Body = Wire<checkout.PaymentCaptureRequest & checkout.StandalonePaymentCancelRequest>;
-  return route<Body>([`${name}Request`, `${name}Response`, 201], ({ account, id, body }) => {
+  return route<Body>(`${name}Request`, `${name}Response`, 201, ({ account, id, body }) => {
     const { applicationInfo: _not, ...echo } = body;
     const pspReference = account.modify(code, id || body.paymentReference, body.reference, body.amount);
     return { ...echo, ...(id === "" ? {} : { paymentPspReference: id }), pspReference, status: "received" };
@@ -47,35 +46,30 @@ function modification(name: string, code: Parameters<AdyenAccount["modify"]>[0])
 
 /** By method and path. */
 export const checkoutRoutes: Readonly<Record<string, Route>> = {
-  "POST /v72/paymentMethods": route(["PaymentMethodsRequest", "PaymentMethodsResponse", 200], () => ({
+  "POST /v72/paymentMethods": route("PaymentMethodsRequest", "PaymentMethodsResponse", 200, () => ({
     paymentMethods: [{ name: "Cards", type: "scheme", brands: ["visa", "mc", "amex"] }],
   })),
-  "POST /v72/paymentLinks": route<Link>(["PaymentLinkRequest", "PaymentLinkResponse", 201], (call) => {
+  "POST /v72/paymentLinks": route<Link>("PaymentLinkRequest", "PaymentLinkResponse", 201, (call) => {
     judgeOrder(call, linkHoursMax);
-    return linkOf(call.account, call.account.addPage("link", call.body, 24 * hourMs));
+    return linkOf(call, call.account.addPage("link", call.body, 24 * hourMs));
   }),
-  "GET /v72/paymentLinks/{id}": route(["", "PaymentLinkResponse", 200], (call) =>
-    linkOf(call.account, pageOf(call, "link")),
-  ),
-  "PATCH /v72/paymentLinks/{id}": route(["UpdatePaymentLinkRequest", "PaymentLinkResponse", 200], (call) => {
+  "GET /v72/paymentLinks/{id}": route("", "PaymentLinkResponse", 200, (call) => linkOf(call, pageOf(call, "link"))),
+  "PATCH /v72/paymentLinks/{id}": route("UpdatePaymentLinkRequest", "PaymentLinkResponse", 200, (call) => {
     const page = pageOf(call, "link");
     if (call.account.statusOf(page) === "completed") refuseRequest(422, "000", "Payment link is completed");
     page.expiresMs = Math.min(page.expiresMs, call.nowMs);
-    return linkOf(call.account, page);
+    return linkOf(call, page);
   }),
-  "POST /v72/sessions": route<Session>(
-    ["CreateCheckoutSessionRequest", "CreateCheckoutSessionResponse", 201],
-    ({ account, body, nowMs }) => {
-      judgeOrder({ body, nowMs }, sessionHoursMax);
-      const { expiresMs, id, sessionData } = account.addPage("session", body, hourMs);
-      return { mode: "embedded", ...body, id, sessionData, expiresAt: timeOf(expiresMs) };
-    },
-  ),
-  "GET /v72/sessions/{id}": route(["", "SessionResultResponse", 200], (call) => {
+  "POST /v72/sessions": route<Session>("CreateCheckoutSessionRequest", "CreateCheckoutSessionResponse", 201, (call) => {
+    judgeOrder(call, sessionHoursMax);
+    const { expiresMs, id, sessionData } = call.account.addPage("session", call.body, hourMs);
+    return { mode: "embedded", ...call.body, id, sessionData, expiresAt: timeOf(expiresMs) };
+  }),
+  "GET /v72/sessions/{id}": route("", "SessionResultResponse", 200, (call) => {
     const known = pageOf(call, "session").results.get(call.query.get("sessionResult") ?? "");
     return known ?? refuseRequest(422, "000", "Invalid sessionResult");
   }),
-  "POST /v72/payments": route<Payment>(["PaymentRequest", "PaymentResponse", 200], payWithCard),
+  "POST /v72/payments": route<Payment>("PaymentRequest", "PaymentResponse", 200, payWithCard),
   "POST /v72/payments/{id}/captures": modification("PaymentCapture", "CAPTURE"),
   "POST /v72/payments/{id}/refunds": modification("PaymentRefund", "REFUND"),
   "POST /v72/payments/{id}/cancels": modification("PaymentCancel", "CANCELLATION"),
@@ -83,7 +77,6 @@ export const checkoutRoutes: Readonly<Record<string, Route>> = {
   "POST /v72/cancels": modification("StandalonePaymentCancel", "TECHNICAL_CANCEL"),
 };
 
-/** Codes of refusals by their texts. */
 const refusalCodes: Readonly<Record<string, string>> = {
   ...{ Refused: "2", "Expired Card": "6", "3D Not Authenticated": "11", "Not enough balance": "12" },
   ...{ FRAUD: "20", "CVC Declined": "24" },
@@ -91,15 +84,15 @@ const refusalCodes: Readonly<Record<string, string>> = {
 
 /** Only with a card that Adyen keeps, without the buyer. */
 function payWithCard({ account, body }: Call<Payment>): object {
-  const { reference, amount, shopperReference, shopperInteraction, recurringProcessingModel, paymentMethod } = body;
-  const { storedPaymentMethodId } = paymentMethod as Wire<checkout.CardDetails>;
-  if (shopperInteraction !== "ContAuth" || !recurringProcessingModel) throw new Error("no payment without the buyer");
-  const outcome = account.cards.get(`${shopperReference}/${storedPaymentMethodId}`);
+  const { storedPaymentMethodId } = body.paymentMethod as Wire<checkout.CardDetails>;
+  const isUsual = body.shopperInteraction === "ContAuth" && body.recurringProcessingModel !== undefined;
+  if (!isUsual) throw new Error("the stand-in knows no other payment");
+  const outcome = account.cards.get(`${body.shopperReference}/${storedPaymentMethodId}`);
   if (!outcome) return refuseRequest(422, "803", "PaymentDetail not found"); // the code by a constant of the library
-  const { refused: refusalReason } = outcome;
-  const { psp: pspReference, method: brand } = account.payOrder(body, outcome, {});
-  const refusal = refusalReason && { refusalReason, refusalReasonCode: refusalCodes[refusalReason] ?? "2" };
-  const additionalData = { cardSummary: outcome.card?.slice(-4) ?? "1111", expiryDate: "03/2030" };
+  const { refused: refusalReason, card = "1111" } = outcome;
+  const { psp: pspReference, method: brand, amount, reference } = account.payOrder(body, outcome, {});
+  const refusal = refusalReason && { refusalReason, refusalReasonCode: refusalCodes[refusalReason] };
+  const additionalData = { cardSummary: card.slice(-4), expiryDate: "03/2030" };
   const answer = { pspReference, amount, merchantReference: reference, paymentMethod: { type: "scheme", brand } };
   return { ...answer, additionalData, resultCode: refusal ? "Refused" : "Authorised", ...refusal };
 }
@@ -109,17 +102,17 @@ function pageOf({ account, id }: Call, kind: Page["kind"]): Page {
   return page?.kind === kind ? page : refuseRequest(422, "000", `No ${kind} ${id}`);
 }
 
-function linkOf(account: AdyenAccount, { id, request, ...page }: Page): Wire<checkout.PaymentLinkResponse> {
-  const [link, status] = [request as Link, account.statusOf({ id, request, ...page })];
+function linkOf({ account }: Pick<Call, "account">, page: Page): object {
+  const [{ id, request }, status] = [page, account.statusOf(page)];
   const expiresAt = new Date(page.expiresMs).toISOString().replace(/\.\d+/, "");
-  const own = { id, expiresAt, reusable: link.reusable ?? false, url: `https://test.adyen.link/${id}` };
-  return { ...link, ...own, status: status === "refused" ? "expired" : status };
+  return { reusable: false, ...request, id, expiresAt, status, url: `https://test.adyen.link/${id}` };
 }
 
 /** The limits of Adyen's document, which does not list their errors. */
 function judgeOrder({ body, nowMs }: Pick<Call<Link | Session>, "body" | "nowMs">, hoursMax: number): void {
   const { reference, metadata = {}, expiresAt, returnUrl = "", amount, captureDelayHours } = body;
-  if (captureDelayHours) throw new Error("the stand-in knows no delayed capture");
+  const isReusable = "reusable" in body && body.reusable === true;
+  if (captureDelayHours || isReusable) throw new Error("the stand-in knows no delayed capture and no link for many");
   const isLong = reference.length > 80 || returnUrl.length > 1_024;
   const pairs = Object.entries(metadata);
   const isWide = pairs.length > 20 || pairs.some(([name, value]) => name.length > 20 || value.length > 80);
