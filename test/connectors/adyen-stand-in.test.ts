@@ -12,7 +12,7 @@ import { browserSuite } from "../harness/browser.ts";
 import { eventually } from "../harness/eventually.ts";
 import { suite } from "../harness/suite.ts";
 
-const test = suite("the stand-in of Adyen", { timeoutMs: 30_000 });
+const test = suite("the stand-in of Adyen", { timeoutMs: 60_000 });
 const inBrowser = browserSuite(test);
 const credentials = {
   apiKey: "AQE_test_1",
@@ -327,6 +327,24 @@ test("webhooks are signed, shuffled, doubled with another date, and repeated unt
   assert.notDeepEqual(order, [...new Set(created)], "another order");
   const chargebacks = received.filter(({ eventCode }) => String(eventCode) === "CHARGEBACK");
   assert.ok(new Set(chargebacks.map(({ eventDate }) => eventDate)).size > 1);
+});
+
+test("a session takes only its newest data, from its own client key, and no other session's way back from the bank", async () => {
+  const made = await call("POST", "/v72/sessions", { ...order, returnUrl: "https://shop.example/", countryCode: "NL" });
+  const other = await session();
+  const id = String(made.body.id);
+  const step = (name: string, body: object, clientKey = credentials.clientKey) =>
+    call("POST", `/checkoutshopper/v1/sessions/${id}/${name}?clientKey=${clientKey}`, body);
+  const first = { sessionData: made.body.sessionData };
+  assert.equal((await step("setup", first, "test_another")).status, 401);
+  const { body } = await step("setup", first);
+  assert.deepEqual([body.id, body.amount], [id, amount]);
+  assert.equal((await step("setup", first)).status, 422, "an old sessionData");
+  const encoded = JSON.stringify({ id: other, card: "4212345678910006", answer: "approve" });
+  const details = { redirectResult: Buffer.from(encoded).toString("base64") };
+  const { body: foreign } = await step("paymentDetails", { sessionData: body.sessionData, details });
+  assert.equal(foreign.resultCode, "Refused");
+  assert.deepEqual(news(), ["AUTHORISATION false 3D Not Authenticated"]);
 });
 
 const cdn = "https://checkoutshopper-test.cdn.adyen.com/checkoutshopper/sdk/6.45.2";

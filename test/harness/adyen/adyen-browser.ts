@@ -4,7 +4,7 @@ import type { BrowserContext } from "playwright-core";
 import { membersOf } from "#platform/values/unchecked.ts";
 import { type AdyenAccount, newSecret, type Outcome } from "./adyen-account.ts";
 import { timeOf } from "./adyen-notifications.ts";
-import { type Reply, refusalReply } from "./adyen-refusals.ts";
+import { type Reply, refusalReply } from "./adyen-routes.ts";
 import { webFiles } from "./adyen-web.ts";
 
 /** Cards whose bank wants to see the buyer on its own page. */
@@ -14,6 +14,7 @@ const refusals: Readonly<Record<string, string>> = {
   ...{ DECLINED: "Refused", CARD_EXPIRED: "Expired Card", NOT_ENOUGH_BALANCE: "Not enough balance" },
   CVC_DECLINED: "CVC Declined",
 };
+const anyOrigin = { "access-control-allow-origin": "*", "access-control-allow-headers": "*" };
 const host = "https://checkoutshopper-test.adyen.com/checkoutshopper";
 
 /** Pages of the context get the stand-in at Adyen's own addresses. */
@@ -29,10 +30,7 @@ type BrowserRequest = { method: string; path: string; query: URLSearchParams; bo
 
 export function serveBrowser(accounts: readonly AdyenAccount[], request: BrowserRequest): Reply {
   const reply = request.method === "OPTIONS" ? { status: 204, body: "" } : answerBrowser(accounts, request);
-  return {
-    ...reply,
-    headers: { ...reply.headers, "access-control-allow-origin": "*", "access-control-allow-headers": "*" },
-  };
+  return { ...reply, headers: { ...reply.headers, ...anyOrigin } };
 }
 
 function answerBrowser(accounts: readonly AdyenAccount[], { path, query, body }: BrowserRequest): Reply {
@@ -55,11 +53,8 @@ function answerBrowser(accounts: readonly AdyenAccount[], { path, query, body }:
   if (step === "setup") return reply({ id, amount, countryCode, returnUrl, expiresAt: timeOf(page.expiresMs) });
   const { encryptedCardNumber, holderName } = membersOf(paymentMethod);
   const card = String(encryptedCardNumber).replace("test_", "");
-  const action = {
-    type: "redirect",
-    method: "GET",
-    url: `${host}/bank?${new URLSearchParams({ id, card, returnUrl })}`,
-  };
+  const url = `${host}/bank?${new URLSearchParams({ id, card, returnUrl })}`;
+  const action = { type: "redirect", method: "GET", url };
   if (step === "payments" && redirecting.has(card)) return reply({ resultCode: "RedirectShopper", action });
   const outcome = step === "payments" ? { card, refused: refusals[String(holderName)] } : outcomeAtBank(id, details);
   account.pay(id, { ...outcome, isLate, method: { 5: "mc", 3: "amex" }[outcome.card.charAt(0)] ?? "visa" });

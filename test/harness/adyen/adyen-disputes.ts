@@ -1,5 +1,5 @@
-// Adyen's Disputes API in its stand-in: a reason to defend, documents, one answer. Its refusals are fields of a success,
-// and it knows no keys and no status.
+// Adyen's Disputes API in its stand-in: a reason to defend, documents, one answer. Its refusals are fields of a
+// success, and it knows no keys and no status.
 import type * as models from "@adyen/api-library/lib/src/typings/disputes/models.js";
 import type { AdyenAccount } from "./adyen-account.ts";
 import type { Wire } from "./adyen-fields.ts";

@@ -53,9 +53,8 @@ interface Model {
 
 function membersMisfits(library: Library, name: string, model: Model, value: Members, at: string): string[] {
   const types = new Map(model.getAttributeTypeMap().map(({ baseName, type }) => [baseName, type]));
-  const given = Object.entries(value).filter(([, member]) => member !== undefined);
   const missing = requiredNames(library, name).filter((each) => value[each] === undefined);
-  const judged = given.flatMap(([each, member]) => {
+  const judged = Object.entries(value).flatMap(([each, member]) => {
     const type = types.get(each);
     return type ? misfitsOf(library, type, member, `${at}.${each}`) : [`${at}.${each}: unknown to Adyen`];
   });

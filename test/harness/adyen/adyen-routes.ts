@@ -1,10 +1,9 @@
-// The paths of Adyen's Checkout API that its stand-in serves, with the models of each body. Payments, refunds and
-// captures cannot be read, as at Adyen.
+// The paths of Adyen's Checkout API that its stand-in serves, with the models of each body, and the words of its
+// errors. Payments, refunds and captures cannot be read, as at Adyen.
 import type * as checkout from "@adyen/api-library/lib/src/typings/checkout/models.js";
 import type { AdyenAccount, Page } from "./adyen-account.ts";
 import type { Library, Wire } from "./adyen-fields.ts";
 import { timeOf } from "./adyen-notifications.ts";
-import { refuseRequest } from "./adyen-refusals.ts";
 
 export interface Call<B = unknown> {
   readonly account: AdyenAccount;
@@ -21,6 +20,11 @@ export interface Route {
   readonly gives: string;
   readonly status: number;
   serve(call: Call): object;
+}
+export interface Reply {
+  readonly status: number;
+  readonly body: object | string;
+  readonly headers?: Readonly<Record<string, string>>;
 }
 type Link = Wire<checkout.PaymentLinkRequest>;
 type Payment = Wire<checkout.PaymentRequest>;
@@ -120,4 +124,22 @@ function judgeOrder({ body, nowMs }: Pick<Call<Link | Session>, "body" | "nowMs"
   if (!/^[A-Z]{3}$/.test(amount.currency) || amount.value < 0) refuseRequest(422, "137", "Invalid amount specified");
   const lifeMs = expiresAt === undefined ? 1 : Date.parse(expiresAt) - nowMs;
   if (lifeMs <= 0 || lifeMs > hoursMax * hourMs) refuseRequest(422, "000", `expiresAt: within ${hoursMax} hours`);
+}
+
+/** An error as Adyen writes it. @param code "000" where Adyen's document has none */
+export function refusalReply(status: number, code: string, message: string, isTransient?: boolean): Reply {
+  const ofRequest = status === 401 || status === 403 ? "security" : "validation";
+  const body = { status, errorCode: code, message, errorType: status < 500 ? ofRequest : "internal" };
+  return { status, body, ...(isTransient && { headers: { "transient-error": "true" } }) };
+}
+
+/** Ends a request that Adyen would refuse. */
+function refuseRequest(...refusal: Parameters<typeof refusalReply>): never {
+  throw new Error("refused", { cause: refusalReply(...refusal) });
+}
+
+/** The reply of a refused request; any other error goes on. */
+export function replyOf(error: unknown): Reply {
+  if (error instanceof Error && error.message === "refused") return error.cause as Reply;
+  throw error;
 }

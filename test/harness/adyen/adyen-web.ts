@@ -1,5 +1,5 @@
-// A stand-in of Adyen Web 6 for the browser: a session's Card with fields in a frame of Adyen's host, and the rules that
-// the library holds a page to. Of its look, wallets and 3-D Secure inside the page it has nothing.
+// A stand-in of Adyen Web 6 for the browser: a session's Card with fields in a frame of Adyen's host, and the rules
+// that the library holds a page to. Of its look, wallets and 3-D Secure inside the page it has nothing.
 
 /** By file name. */
 export const webFiles: Readonly<Record<string, string>> = {

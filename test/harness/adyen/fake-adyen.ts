@@ -8,8 +8,7 @@ import { serveBrowser } from "./adyen-browser.ts";
 import { disputeRoutes } from "./adyen-disputes.ts";
 import { misfitsOf } from "./adyen-fields.ts";
 import type { AdyenCredentials } from "./adyen-notifications.ts";
-import { type Reply, refusalReply, replyOf } from "./adyen-refusals.ts";
-import { checkoutRoutes, type Route } from "./adyen-routes.ts";
+import { checkoutRoutes, type Reply, type Route, refusalReply, replyOf } from "./adyen-routes.ts";
 
 /** `after`: the work is done. `before`: it is not. 704: the key is in work elsewhere. 703: no store of keys. */
 type AdyenFault = "500-after" | "500-before" | "silent-after" | "silent-before" | "704" | "703";
@@ -95,7 +94,7 @@ export class FakeAdyen {
   /** A key in work: which status comes, and whether with the header, is not known. */
   #conflict(): Reply {
     const isOdd = this.#conflicts++ % 2 === 1;
-    return refusalReply(isOdd ? 422 : 409, "704", "request already processed or in progress", isOdd ? true : undefined);
+    return refusalReply(isOdd ? 422 : 409, "704", "request already processed or in progress", isOdd);
   }
 
   /** Answers a key's repeats with what its first request got, whatever the path, the account and the body (S8). */
