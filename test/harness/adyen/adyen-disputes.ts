@@ -11,7 +11,8 @@ type Serve = (dispute: Dispute, body: Body, account: AdyenAccount) => string;
 
 /** Bytes by content type; PNG is not accepted. */
 const sizeMax: Readonly<Record<string, number>> = { "image/jpeg": 10e6, "image/tiff": 10e6, "application/pdf": 2e6 };
-const [reason, document] = ["SupplyDefenseMaterial", "DefenseMaterial"];
+const [reason, types] = ["SupplyDefenseMaterial", ["DefenseMaterial", "TIDorInvoice", "GoodsNotReturned"]] as const;
+const known: ReadonlySet<string> = new Set(types);
 
 /** @param serve returns why the dispute cannot be handled so, or nothing */
 function disputeRoute(name: string, serve: Serve): Route {
@@ -24,8 +25,10 @@ function disputeRoute(name: string, serve: Serve): Route {
       const errorMessage = isOpen ? serve(dispute, body, account) : "The dispute cannot be answered";
       const result = errorMessage === "" ? { success: true } : { success: false, errorMessage };
       const available = dispute !== undefined && dispute.documents > 0;
-      const type = { defenseDocumentTypeCode: document, available, requirementLevel: "Required" };
-      const listed = [{ defenseReasonCode: reason, satisfied: available, defenseDocumentTypes: [type] }];
+      const defenseDocumentTypes = types.map((defenseDocumentTypeCode, at) => {
+        return { defenseDocumentTypeCode, available, requirementLevel: at ? "Optional" : "Required" };
+      });
+      const listed = [{ defenseReasonCode: reason, satisfied: available, defenseDocumentTypes }];
       return { ...(isOpen && name === "DefenseReasons" && { defenseReasons: listed }), disputeServiceResult: result };
     },
   };
@@ -37,7 +40,7 @@ export const disputeRoutes: Readonly<Record<string, Route>> = {
   [`${base}/supplyDefenseDocument`]: disputeRoute("SupplyDefenseDocument", (dispute, body) => {
     for (const { content, contentType, defenseDocumentTypeCode: type } of body.defenseDocuments) {
       const isLarge = Buffer.from(content, "base64").length > (sizeMax[contentType] ?? 0);
-      if (isLarge || type !== document) return `${contentType}: not accepted`;
+      if (isLarge || !known.has(type)) return `${contentType}: not accepted`;
     }
     dispute.documents += body.defenseDocuments.length;
     return "";
