@@ -21,8 +21,8 @@ const host = "https://checkoutshopper-test.adyen.com/checkoutshopper";
 export async function routeAdyen(context: BrowserContext, url: string): Promise<void> {
   await context.route(/^https:\/\/checkoutshopper-test(?:\.cdn)?\.adyen\.com\//, async (route) => {
     const { pathname, search } = new URL(route.request().url());
-    const response = await route.fetch({ url: `${url}${pathname}${search}` }).catch(() => undefined); // the page is gone
-    if (response) await route.fulfill({ response });
+    const answered = route.fetch({ url: `${url}${pathname}${search}` }).then((response) => route.fulfill({ response }));
+    await answered.catch(() => undefined); // the page is gone
   });
 }
 
