@@ -50,7 +50,7 @@ export interface Outcome {
 type Order = Page["request"] | Wire<checkout.PaymentRequest>;
 type ItemFields = Partial<NotificationFields>;
 
-const triesMax = 5; // of a session (S7); the number is not documented
+const triesMax = 5; // of a session, by an issue of Adyen Web; not documented
 const dayMs = 86_400_000;
 
 export class AdyenAccount extends WebhookQueue {
@@ -60,8 +60,8 @@ export class AdyenAccount extends WebhookQueue {
   readonly payments = new Map<string, Payment>();
   /** By shopper and id: the outcome of a payment with a card that Adyen keeps. */
   readonly cards = new Map<string, Outcome>();
-  /** Answers to disputes: the number of documents so far, and whether it is sent. */
-  readonly disputes = new Map<string, { documents: number; isAnswered: boolean }>();
+  /** Answers to disputes: the types of documents so far, and whether it is sent. */
+  readonly disputes = new Map<string, { documents: Set<string>; isAnswered: boolean }>();
   /** Whether events of disputes name their payment, a setting of the webhook. */
   namesOriginals = true;
   readonly #subjects = new Map<string, Subject>();
@@ -135,6 +135,7 @@ export class AdyenAccount extends WebhookQueue {
   #addTry(order: Order, { method = "visa", refused }: Outcome): Payment {
     const { reference, amount } = order;
     const [psp, captured] = [newPsp(), isManual(order) ? undefined : amount.value];
+    // Automatic capture sends no CAPTURE (second hand).
     const tried = { psp, reference, amount, method, isAuthorised: refused === undefined, atMs: this.#nowMs() };
     const payment: Payment = { ...tried, captured, refunded: 0 };
     this.payments.set(payment.psp, payment);
@@ -176,7 +177,7 @@ export class AdyenAccount extends WebhookQueue {
     const isRefund = code === "REFUND" || (code === "CANCEL_OR_REFUND" && captured !== undefined);
     if (!isRefund) {
       if (captured !== undefined) return "Payment is not authorised any more";
-      // A cancellation by our reference works for a day (S11).
+      // A cancellation by our reference works for a day (second hand).
       if (code === "TECHNICAL_CANCEL" && this.#nowMs() > payment.atMs + dayMs) return "Too late to cancel";
       if (code === "CAPTURE" && amount.value > payment.amount.value) return "Insufficient balance on payment";
       payment.captured = code === "CAPTURE" ? amount.value : 0;
@@ -191,7 +192,7 @@ export class AdyenAccount extends WebhookQueue {
 
   /**
    * Later events of a payment, a modification, a dispute or an unfinished try of a page; `fields` merge into the item.
-   * Which pspReference a failed capture or refund has rests on S10. @returns the item's pspReference
+   * Which pspReference a failed capture or refund has is second hand. @returns the item's pspReference
    */
   later(code: string, pspReference: string, fields: ItemFields = {}): string {
     const page = this.pages.get(pspReference);
@@ -214,7 +215,7 @@ export class AdyenAccount extends WebhookQueue {
     const { reference, amount } = payment;
     const subject: Subject = { psp: newPsp(), payment, original: paymentPsp, reference, amount };
     this.#subjects.set(subject.psp, subject);
-    this.disputes.set(subject.psp, { documents: 0, isAnswered: false });
+    this.disputes.set(subject.psp, { documents: new Set(), isAnswered: false });
     const disputeStatus = code === "REQUEST_FOR_INFORMATION" ? "Unresponded" : "Undefended";
     const reason = { chargebackReasonCode: "10.4", chargebackSchemeCode: "visa", disputeStatus, defendable: "true" };
     const data = { ...reason, defensePeriodEndsAt: timeOf(this.#nowMs() + 18 * dayMs), ...additionalData };

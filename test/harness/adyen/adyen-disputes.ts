@@ -1,4 +1,4 @@
-// Adyen's Disputes API in its stand-in: a reason to defend, documents, one answer. Its refusals are fields of a
+// Adyen's Disputes API in its stand-in: reasons to defend, documents, one answer. Its refusals are fields of a
 // success, and it knows no keys and no status.
 import type * as models from "@adyen/api-library/lib/src/typings/disputes/models.js";
 import type { AdyenAccount } from "./adyen-account.ts";
@@ -11,8 +11,11 @@ type Serve = (dispute: Dispute, body: Body, account: AdyenAccount) => string;
 
 /** Bytes by content type; PNG is not accepted. */
 const sizeMax: Readonly<Record<string, number>> = { "image/jpeg": 10e6, "image/tiff": 10e6, "application/pdf": 2e6 };
-const [reason, types] = ["SupplyDefenseMaterial", ["DefenseMaterial", "TIDorInvoice", "GoodsNotReturned"]] as const;
-const known: ReadonlySet<string> = new Set(types);
+/** Types of documents by reason, the first one required. Adyen's example has two at most; schemes have more. */
+const reasons: Readonly<Record<string, readonly [string, ...string[]]>> = {
+  SupplyDefenseMaterial: ["DefenseMaterial", "TIDorInvoice"],
+  GoodsWereAsDescribed: ["GoodsWereAsDescribed", "TIDorInvoice", "DefenseMaterial"],
+};
 
 /** @param serve returns why the dispute cannot be handled so, or nothing */
 function disputeRoute(name: string, serve: Serve): Route {
@@ -24,14 +27,20 @@ function disputeRoute(name: string, serve: Serve): Route {
       const isOpen = dispute && !dispute.isAnswered;
       const errorMessage = isOpen ? serve(dispute, body, account) : "The dispute cannot be answered";
       const result = errorMessage === "" ? { success: true } : { success: false, errorMessage };
-      const available = dispute !== undefined && dispute.documents > 0;
-      const defenseDocumentTypes = types.map((defenseDocumentTypeCode, at) => {
-        return { defenseDocumentTypeCode, available, requirementLevel: at ? "Optional" : "Required" };
-      });
-      const listed = [{ defenseReasonCode: reason, satisfied: available, defenseDocumentTypes }];
-      return { ...(isOpen && name === "DefenseReasons" && { defenseReasons: listed }), disputeServiceResult: result };
+      const listed = isOpen && name === "DefenseReasons" ? { defenseReasons: reasonsOf(dispute) } : {};
+      return { ...listed, disputeServiceResult: result };
     },
   };
+}
+
+function reasonsOf({ documents }: Dispute): Wire<models.DefenseReason>[] {
+  return Object.entries(reasons).map(([defenseReasonCode, types]) => {
+    const defenseDocumentTypes = types.map((defenseDocumentTypeCode, at) => {
+      const available = documents.has(defenseDocumentTypeCode);
+      return { defenseDocumentTypeCode, available, requirementLevel: at === 0 ? "Required" : "Optional" };
+    });
+    return { defenseReasonCode, satisfied: documents.has(types[0]), defenseDocumentTypes };
+  });
 }
 
 const base = "POST /ca/services/DisputeService/v30";
@@ -40,13 +49,14 @@ export const disputeRoutes: Readonly<Record<string, Route>> = {
   [`${base}/supplyDefenseDocument`]: disputeRoute("SupplyDefenseDocument", (dispute, body) => {
     for (const { content, contentType, defenseDocumentTypeCode: type } of body.defenseDocuments) {
       const isLarge = Buffer.from(content, "base64").length > (sizeMax[contentType] ?? 0);
-      if (isLarge || !known.has(type)) return `${contentType}: not accepted`;
+      if (isLarge || !Object.values(reasons).flat().includes(type)) return `${contentType}: not accepted`;
     }
-    dispute.documents += body.defenseDocuments.length;
+    for (const { defenseDocumentTypeCode: type } of body.defenseDocuments) dispute.documents.add(type);
     return "";
   }),
   [`${base}/defendDispute`]: disputeRoute("DefendDispute", (dispute, body, account) => {
-    if (dispute.documents === 0 || body.defenseReasonCode !== reason) return "A required document is missing";
+    const [needed = ""] = reasons[body.defenseReasonCode] ?? [];
+    if (!dispute.documents.has(needed)) return "A required document is missing";
     dispute.isAnswered = true;
     account.later("INFORMATION_SUPPLIED", body.disputePspReference, { additionalData: { disputeStatus: "Responded" } });
     return "";

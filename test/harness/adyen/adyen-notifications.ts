@@ -47,7 +47,7 @@ export class WebhookQueue {
 
   /**
    * Sends each item of the queue in a POST of its own until it got a 2xx. @param options `rounds`: how often an item
-   * is sent; Adyen repeats for 30 days, later and later (S9)
+   * is sent; Adyen repeats for 30 days, later and later (second hand)
    */
   async send(url: string, options: { shuffle?: boolean; double?: boolean; rounds?: number } = {}): Promise<void> {
     const { shuffle = false, double = false, rounds = 5 } = options;
@@ -67,7 +67,7 @@ export class WebhookQueue {
   }
 }
 
-/** A double has the same event code and pspReference; fields that are not signed may differ (S9). */
+/** A double has the same event code and pspReference; fields that are not signed may differ (second hand). */
 function redated({ NotificationRequestItem: item }: NotificationItem): NotificationItem {
   const eventDate = timeOf(Date.parse(item.eventDate) + 1_000);
   return { NotificationRequestItem: { ...item, eventDate, reason: `${item.reason ?? ""} (again)`.trim() } };

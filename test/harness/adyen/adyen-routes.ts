@@ -38,7 +38,7 @@ function route<B>(takes: string, gives: string, status: number, serve: (call: Ca
   return { library: "checkout", ...(takes && { takes }), gives, status, serve: (call) => serve(call as Call<B>) };
 }
 
-/** Always received, also for a payment that does not exist (S10). */
+/** Always received, also for a payment that does not exist (second hand). */
 function modification(name: string, code: Parameters<AdyenAccount["modify"]>[0]): Route {
   type Body = Wire<checkout.PaymentCaptureRequest & checkout.StandalonePaymentCancelRequest>;
   return route<Body>(`${name}Request`, `${name}Response`, 201, ({ account, id, body }) => {

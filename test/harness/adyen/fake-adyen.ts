@@ -16,7 +16,7 @@ type AdyenFault = "500-after" | "500-before" | "silent-after" | "silent-before" 
 type AdyenRequest = ReturnType<typeof requestOf>;
 
 const inWork = Symbol("a key whose first request is not answered yet");
-const keyLifeMs = 7 * 86_400_000; // S8; 14 days at most by S10 and S11
+const keyLifeMs = 7 * 86_400_000; // by Adyen's page on idempotency; others wrote 14 or 31 days
 const keyMax = 64;
 const bodyMaxBytes = 32 << 20;
 const routes: Readonly<Record<string, Route>> = { ...checkoutRoutes, ...disputeRoutes };
@@ -97,7 +97,7 @@ export class FakeAdyen {
     return refusalReply(isOdd ? 422 : 409, "704", "request already processed or in progress", isOdd);
   }
 
-  /** Answers a key's repeats with what its first request got, whatever the path, the account and the body (S8). */
+  /** Answers a key's repeats with what its first request got, whatever the path, the account and the body. */
   async #once(request: AdyenRequest): Promise<Reply> {
     const { method, path, key, apiKey } = request;
     const accounts = this.#accounts.filter(({ credentials }) => credentials.apiKey === apiKey);
@@ -110,7 +110,7 @@ export class FakeAdyen {
     this.#answers.set(key, inWork);
     if (this.workMs > 0) await pause(this.workMs);
     const reply = this.#work(accounts, request);
-    // Errors that stopped a request are not stored, refusals of its content are (S10).
+    // Errors that stopped a request are not stored, refusals of its content are (second hand).
     if (reply.status < 400 || reply.status === 422) this.#answers.set(key, { ...reply, atMs: this.#nowMs() });
     else this.#answers.delete(key);
     return reply;
