@@ -92,7 +92,7 @@ test("a key brings its first answer at every path and account, whatever the body
 });
 
 test("a key in work is refused with 704 as 409 or 422, and an error that stopped the request is not kept", async () => {
-  fake.workMs = 300;
+  fake.workMs = 1_000;
   const own = { "idempotency-key": "key-1" };
   const three = await Promise.all([1, 2, 3].map(() => call("POST", "/v72/paymentLinks", order, own)));
   const seen = three.map(({ status, body }) => `${status} ${String(body.errorCode)}`).toSorted();
@@ -271,25 +271,26 @@ test("webhooks are signed, shuffled, doubled with another date, and repeated unt
   for (let i = 0; i < 5; i++) lemon.pay(await link({ reference: `pay_${i}` }));
   const bank = lemon.dispute(lemon.pay(await link()), "NOTIFICATION_OF_CHARGEBACK");
   lemon.later("CHARGEBACK", bank);
+  const created = lemon.queue.map(({ NotificationRequestItem: item }) => item.pspReference);
   const received: NotificationRequestItem[] = [];
-  let refusals = 3;
+  let refusals = 2; // of the first item, so that it is left for another round
   const server = createServer(async (request, response) => {
     const chunks: Buffer[] = [];
     for await (const chunk of request) chunks.push(Buffer.from(chunk));
     const basic = Buffer.from(`${credentials.webhookUser}:${credentials.webhookPassword}`).toString("base64");
     assert.equal(request.headers.authorization, `Basic ${basic}`);
-    const { notificationItems } = JSON.parse(Buffer.concat(chunks).toString());
-    response.writeHead(refusals-- > 0 ? 503 : 202).end();
-    received.push(notificationItems[0].NotificationRequestItem);
+    const [{ NotificationRequestItem: item }] = JSON.parse(Buffer.concat(chunks).toString()).notificationItems;
+    const isRefused = item.pspReference === created[0] && refusals-- > 0;
+    response.writeHead(isRefused ? 503 : 202).end();
+    if (!isRefused) received.push(item);
   });
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   const address = server.address();
-  const created = lemon.queue.map(({ NotificationRequestItem: item }) => item.pspReference);
   const url = `http://127.0.0.1:${typeof address === "object" && address ? address.port : 0}/`;
   await lemon.send(url, { shuffle: true, double: true });
   server.close();
   assert.equal(lemon.queue.length, 0);
-  assert.ok(received.length >= 16);
+  assert.equal(received.length, 2 * created.length, "each twice");
   assert.ok(received.every((item) => new Validator.default().validateHMAC(item, credentials.hmacKey)));
   assert.deepEqual(new Set(received.map(({ pspReference }) => pspReference)), new Set(created));
   const order = [...new Set(received.map(({ pspReference }) => pspReference))];
