@@ -159,7 +159,7 @@ test("a refund whose answer is lost is sent again under its key, and is made onc
   assert.equal(new Set(keys.map(({ key }) => key)).size, 1);
 });
 
-test("an authorization is captured, or released, when Adyen says so", async () => {
+test("an authorization is captured, or released, when Adyen reports it", async () => {
   const held = await paid({ capture_method: "manual" });
   assert.equal((await read(held.id)).at("captured_amount"), 0);
   await merchant.api.post(`/v1/payments/${held.id}/capture`, { amount: 800 });
@@ -179,7 +179,8 @@ test("a second payment on one page is unexpected funds, which an operator refund
   const second = adyen.pay(link, { isLate: true });
   await deliver();
   const funds = operator.client(OperatorService);
-  const about = async () => (await funds.listSuspense({ limit: 200 })).items.find(({ connectorRef }) => connectorRef === second);
+  const about = async () =>
+    (await funds.listSuspense({ limit: 200 })).items.find(({ connectorRef }) => connectorRef === second);
   await eventually("the row", async () => (await about())?.paymentId === id);
   assert.deepEqual([(await about())?.kind, (await about())?.amount], ["second_charge", 1_050n]);
   assert.equal((await read(id)).at("captured_amount"), 1_050);

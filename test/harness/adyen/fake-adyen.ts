@@ -11,7 +11,7 @@ import type { AdyenCredentials } from "./adyen-notifications.ts";
 import { checkoutRoutes, type Reply, type Route, refusalReply, replyOf } from "./adyen-routes.ts";
 
 /** `after`: the work is done. `before`: it is not. 704: the key is in work elsewhere. 703: no store of keys. */
-type AdyenFault = "500-after" | "500-before" | "silent-after" | "silent-before" | "704" | "703";
+export type AdyenFault = "500-after" | "500-before" | "silent-after" | "silent-before" | "704" | "703";
 
 type AdyenRequest = ReturnType<typeof requestOf>;
 
