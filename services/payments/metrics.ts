@@ -43,6 +43,11 @@ export function paymentsMetrics(registry: Registry) {
       name: "tollbooth_statement_differences_open",
       help: "Unresolved differences between processors' statements and the books.",
     }),
+    webhooksRefused: newCounter(registry, {
+      name: "tollbooth_processor_webhooks_refused_total",
+      help: "Webhooks to a known account with a wrong signature or password.",
+      labelNames: ["connector"] as const,
+    }),
     eventListsBehind: newGauge(registry, {
       name: "tollbooth_event_lists_behind",
       help: "Connector accounts whose event list could not be read at the last attempt.",

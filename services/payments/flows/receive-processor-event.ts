@@ -31,7 +31,7 @@ export async function receiveProcessorEvent(
 ): Promise<{ duplicate: boolean }> {
   const { connector, accounts } = await findProcessorAccounts(deps, received);
   crashPoint("receive-event.1-account-found");
-  const { account, events } = await verifyWebhook(connector, accounts, received);
+  const { account, events } = await verifyWebhook(deps, connector, accounts, received);
   crashPoint("receive-event.2-verified");
   let duplicate = true;
   for (const event of events) {
@@ -52,6 +52,7 @@ export async function findProcessorAccounts(
 
 /** An external id can belong to an account of each environment: the event's is the one whose secret signed it. */
 async function verifyWebhook(
+  { metrics }: VerifyDeps,
   connector: Connector,
   accounts: readonly ProcessorAccount[],
   { body, headers }: ReceivedEvent,
@@ -64,6 +65,9 @@ async function verifyWebhook(
       refusal = error;
       if (!(error instanceof Failure && error.reason === "UNAUTHORIZED")) break;
     }
+  }
+  if (refusal instanceof Failure && refusal.reason === "UNAUTHORIZED") {
+    metrics.webhooksRefused.inc({ connector: connector.name });
   }
   throw refusal ?? new Failure("NOT_FOUND");
 }

@@ -65,6 +65,15 @@ export const moneyDrills: readonly Drill[] = [
     },
   },
   {
+    alerts: ["TollboothProcessorWebhooksRefused"],
+    about: "webhooks come without a signature",
+    begin: async ({ shop }) => {
+      const connectors = (await shop.get("/v1/merchants/me/connectors")).expect(200);
+      const path = `/processors/simulator/${connectors.text("data.0.external_account_id")}`;
+      return keepDoing(() => shop.post(path, {}));
+    },
+  },
+  {
     alerts: ["TollboothEventListsBehind"],
     about: "the processor's event list answers 500",
     begin: async (rig) => {

@@ -42,6 +42,7 @@ export const scenes: readonly (readonly Drill[])[] = [
     "WebhookAddressesBlocked",
     "EventsParked",
     "EventsRefused",
+    "ProcessorWebhooksRefused",
     "ClockOff",
     "Recovering",
   ),
