@@ -26,7 +26,7 @@ export type Access =
 export interface OperationText {
   /** OpenAPI operationId. */
   readonly id: string;
-  readonly method: "GET" | "POST" | "PATCH" | "DELETE";
+  readonly method: "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
   /** With `:name` for parameters. */
   readonly path: string;
   readonly tag: string;

@@ -61,6 +61,7 @@ const NewSession = jsonComponent(
       customer_email: Type.Optional(emailInput("The buyer's e-mail.")),
       metadata: Type.Optional(metadataSchema),
       capture_method: Type.Optional(captureMethodInput),
+      connector: Type.Optional(idSchema("connector", "Connector to use; by default your routing chooses.")),
       success_url: Type.Optional(
         urlInput("URL that the hosted page opens after success: https; in sandbox also http to localhost."),
       ),
@@ -131,7 +132,7 @@ function createSession(context: GatewayContext, checkout: Peers["checkout"]): vo
       path: "/v1/checkout-sessions",
       tag,
       summary: "Create a checkout session",
-      description: "Also creates a payment intent at the merchant's primary connector.",
+      description: "Also creates a payment intent at the connector that you name, or that your routing chooses.",
       status: 201,
       body: NewSession,
       response: CreatedSession,
@@ -153,6 +154,7 @@ function createSession(context: GatewayContext, checkout: Peers["checkout"]): vo
         expiresInSeconds: body.expires_in ?? 0,
         locale: body.locale ?? "",
         captureMethod: body.capture_method ?? "",
+        connectorId: body.connector ?? "",
         lineItems: (body.line_items ?? []).map((line) => ({ ...line, amount: BigInt(line.amount) })),
         ...idempotencyOf(request),
       });

@@ -12,6 +12,7 @@ import { merchantRoutes } from "./merchant.ts";
 import { onboardingRoutes } from "./onboarding.ts";
 import { paymentRoutes } from "./payments.ts";
 import { refundRoutes } from "./refunds.ts";
+import { routingRoutes } from "./routing.ts";
 import { webhookDeliveryRoutes } from "./webhook-deliveries.ts";
 import { webhookEndpointRoutes } from "./webhook-endpoints.ts";
 import { webhookRunRoutes } from "./webhook-runs.ts";
@@ -28,6 +29,7 @@ export function addOperations(context: GatewayContext, peers: Peers): void {
   webhookRunRoutes(context, peers);
   merchantRoutes(context, peers);
   connectorRoutes(context, peers);
+  routingRoutes(context, peers);
   apiKeyRoutes(context, peers);
   eventRoutes(context, peers);
   logRoutes(context, peers);

@@ -16,6 +16,8 @@ import {
   KeyNetworkSchema,
   type Merchant as MerchantMessage,
   MerchantSchema,
+  type Routing as RoutingMessage,
+  RoutingSchema,
 } from "#proto/merchant/v1/merchant_pb.ts";
 import {
   type ConsoleSession,
@@ -42,6 +44,7 @@ import type { Door } from "./rules/people/door.ts";
 import { actionsOf, heldActions } from "./rules/people/roles.ts";
 import { provedUntil } from "./rules/people/session.ts";
 import type { Profile } from "./rules/profile.ts";
+import type { Routing } from "./rules/routing.ts";
 import type { SeenNetwork } from "./store/api-key-networks.ts";
 import type { ApiKey } from "./store/api-keys.ts";
 import type { Application } from "./store/applications.ts";
@@ -132,6 +135,22 @@ export function toConnectorAccount(account: AccountRow, credentials: Record<stri
     refundsEnabled: account.refundsEnabled,
     merchantStatus: account.merchantStatus,
   });
+}
+
+export function toRouting({ rules, onOutage, version }: Routing): RoutingMessage {
+  const wire = rules.map(({ amountMin, amountMax, use, ...rule }) => ({
+    ...{ ...rule, amountMin: BigInt(amountMin), amountMax: BigInt(amountMax) },
+    use: [...use],
+  }));
+  return create(RoutingSchema, { rules: wire, onOutage, version });
+}
+
+export function fromRouting({ rules, onOutage, version }: RoutingMessage): Routing {
+  const stored = rules.map(({ currency, amountMin, amountMax, captureMethod, use, share }) => ({
+    ...{ currency, captureMethod, use, share, amountMin: Number(amountMin), amountMax: Number(amountMax) },
+  }));
+  // The proto's rule admits no other value.
+  return { rules: stored, onOutage: onOutage as Routing["onOutage"], version };
 }
 
 export function toApplication(application: Application): ApplicationMessage {

@@ -88,7 +88,11 @@ export function toPayment(record: PaymentRecord, names: FailureNames): Payment {
     verification: record.verification,
     refunds: record.refunds.map(toRefund),
     dispute: record.dispute && toDispute(record.dispute),
-    attempts: record.attempts.map((attempt) => toAttempt(attempt, names)),
+    attempts: record.attempts.map((attempt) => ({
+      ...toAttempt(attempt, names),
+      connectorId: record.connectorAccountId,
+    })),
+    routing: record.routingReason && { rule: record.routingRule ?? 0, reason: record.routingReason },
     failure: record.failed && toFailure(record.failed, names),
     version: BigInt(record.version),
   });

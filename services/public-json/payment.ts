@@ -1,6 +1,6 @@
 // Payments as public JSON: the full record and the list item (docs/contract.md §5).
 import { type Static, Type } from "typebox";
-import type { Payment, PaymentAttempt } from "#proto/payments/v1/payments_pb.ts";
+import type { Payment, PaymentAttempt, PaymentRouting } from "#proto/payments/v1/payments_pb.ts";
 import { DisputeJson, presentDispute } from "./dispute.ts";
 import {
   amountSchema,
@@ -110,7 +110,21 @@ const AttemptJson = jsonComponent(
       ),
     ),
     three_ds_result: Type.Optional(textSchema("Result of 3-D Secure.", "authenticated")),
+    connector: Type.Optional(idSchema("connector", "Your connector that it went to.")),
     created_at: timeSchema("When the attempt began."),
+  }),
+);
+
+const RoutingJson = jsonComponent(
+  "PaymentRouting",
+  Type.Object({
+    rule: Type.Optional(
+      Type.Integer({ description: "Position of the routing's rule that matched, from 1.", examples: [1] }),
+    ),
+    reason: textSchema(
+      "Why the payment is at its connector: `primary`, `rule`, `session` (you named it), `outage` (the one before could not be reached).",
+      "rule",
+    ),
   }),
 );
 
@@ -149,6 +163,7 @@ export const PaymentJson = jsonComponent(
     dispute: optionalProperty(DisputeJson),
     failure: optionalProperty(FailureJson),
     attempts: Type.Array(AttemptJson, { description: "Finished attempts, oldest first." }),
+    routing: optionalProperty(RoutingJson),
     metadata: Type.Optional(metadataSchema),
   }),
 );
@@ -176,10 +191,15 @@ export function presentPayment(payment: Payment | undefined): Static<typeof Paym
     capture_method: captureMethodOf(payment?.captureMethod ?? ""),
     dispute: payment?.dispute && presentDispute(payment.dispute),
     attempts: payment?.attempts.map(presentAttempt),
+    routing: payment?.routing && presentRouting(payment.routing),
   });
 }
 
+function presentRouting({ rule, reason }: PaymentRouting): Static<typeof RoutingJson> {
+  return { ...(rule > 0 && { rule }), reason };
+}
+
 function presentAttempt(attempt: PaymentAttempt): Static<typeof AttemptJson> {
-  const { cardBrand: brand, cardLast4: last4 } = attempt;
-  return presentMessage(AttemptJson, attempt, { card: last4 === "" ? undefined : { brand, last4 } });
+  const { cardBrand: brand, cardLast4: last4, connectorId: connector } = attempt;
+  return presentMessage(AttemptJson, attempt, { connector, card: last4 === "" ? undefined : { brand, last4 } });
 }

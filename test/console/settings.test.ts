@@ -212,6 +212,43 @@ visit.alone("asks for processor keys after proof, checks them and never shows th
   await page.getByText("Turned off", { exact: true }).waitFor();
 });
 
+visit.alone("adds and removes a routing rule, and previews which account a payment would get", async () => {
+  const { page } = owner;
+  await page.goto(`${base}/processors`);
+  await page.getByText("No account would take it").waitFor();
+  await page.getByRole("link", { name: "Simulator" }).first().click();
+  await page.getByRole("link", { name: "Make primary" }).click();
+  await page.getByRole("button", { name: "Make primary" }).click();
+  await confirmIfPrompted(owner.page);
+  await page.locator(".facts .chip", { hasText: "Primary" }).waitFor();
+  await page.goto(`${base}/processors`);
+  await page.getByRole("link", { name: "Change routing" }).click();
+  await page.getByLabel("Currency").fill("EUR");
+  await page.getByLabel("From amount").fill("20.00");
+  await page.getByLabel("Up to amount").fill("10.00");
+  await page.getByLabel("Share").fill("40");
+  await page.getByRole("button", { name: "Add a rule" }).click();
+  await confirmIfPrompted(owner.page);
+  await page.locator(".problems").getByText("The rule isn't valid.").waitFor();
+  assert.is(await page.getByLabel("From amount").inputValue(), "20.00");
+  await page.getByLabel("Up to amount").fill("");
+  await page.getByRole("button", { name: "Add a rule" }).click();
+  await page.getByText("This applies to new payments.").waitFor();
+  await page.getByRole("link", { name: "Back to processors" }).click();
+  await page.getByText("EUR, from €20.00").waitFor();
+  await page.getByLabel("Amount").fill("25.00");
+  await page.getByLabel("Currency").fill("EUR");
+  await page.getByRole("button", { name: "Show" }).click();
+  await page.getByText(/^40 %: .*\(rule 1\)$/).waitFor();
+  await page.getByText(/^60 %: .*\(primary account\)$/).waitFor();
+  await page.getByLabel("Amount").fill("19.99");
+  await page.getByRole("button", { name: "Show" }).click();
+  await page.getByText(/^Simulator .*\(primary account\)$/).waitFor();
+  await page.getByRole("link", { name: "Change routing" }).click();
+  await page.getByRole("button", { name: "Remove rule 1" }).click();
+  await page.getByText("No rules.").waitFor();
+});
+
 visit.alone("carries no secret field through a sign-in", async () => {
   const someone = await openAs(visit, running.stack, { email: "vera@example.com", name: "Vera" });
   const person = await personOf(someone, running.stack, "/account");

@@ -50,6 +50,8 @@ test("keys, endpoints, connectors, branding, profile, refunds and expiries leave
   const profile = await api.call("updateProfile", 200, { body: { phone: "+4915112345678" } });
   const cid = (await api.call("listConnectors", 200)).text("data.0.id");
   const connector = await api.call("updateConnector", 200, { path: { cid }, body: { selected_surface: "hosted" } });
+  const routing = { rules: [{ when: {}, use: [cid] }], on_outage: "next", version: 0 };
+  const routed = await api.call("replaceRouting", 200, { body: routing });
   const newKey = await api.call("createApiKey", 201, { body: { name: "a private name" } });
   const keyId = String(membersOf((await api.call("listApiKeys", 200)).list("data")[0]).id);
   const revoked = await api.call("revokeApiKey", 204, { path: { id: keyId } });
@@ -71,6 +73,7 @@ test("keys, endpoints, connectors, branding, profile, refunds and expiries leave
     ["branding.updated", merchant.id, branded],
     ["merchant.updated", merchant.id, profile],
     ["connector.updated", cid, connector],
+    ["routing.updated", merchant.id, routed],
     ["api_key.created", keyId, newKey],
     ["api_key.revoked", keyId, revoked],
     ["session.expiry_requested", open.text("id"), expired],

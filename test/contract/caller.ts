@@ -104,6 +104,8 @@ function send(client: Api, method: string, path: string, { body, headers = {} }:
       return client.get(path, headers);
     case "POST":
       return client.post(path, body, headers);
+    case "PUT":
+      return client.put(path, body, headers);
     case "PATCH":
       return client.patch(path, body, headers);
     case "DELETE":

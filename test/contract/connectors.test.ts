@@ -1,6 +1,7 @@
 // docs/contract.md §8: connectors; docs/contract.md §8.
 import assert from "node:assert/strict";
 import { Environment } from "#proto/merchant/v1/merchant_pb.ts";
+import { makePurchase } from "../console/purchases.ts";
 import { freshMerchant } from "../harness/merchant.ts";
 import { contractSuite } from "./caller.ts";
 import { changeConnector } from "./operator.ts";
@@ -78,8 +79,84 @@ test("docs/contract.md §2: foreign, unknown and malformed ids are not_found", a
   }
 });
 
+// Proves getRouting: response
+test("docs/contract.md §8: without a stored routing there are no rules, and an outage is an error", async () => {
+  const own = await freshMerchant(running);
+  const none = { rules: [], on_outage: "stop", version: 0 };
+  assert.deepEqual((await api.call("getRouting", 200, { as: own.apiKey })).body, none);
+});
+
+// Proves replaceRouting: rules, version, response
+test("docs/contract.md §8: a routing is read and replaced as a whole, by its version", async () => {
+  const own = await freshMerchant(running);
+  const as = own.apiKey;
+  const id = (await api.call("listConnectors", 200, { as })).text("data.0.id");
+  const when = { currency: "EUR", amount_min: 100, amount_max: 200, capture_method: "manual" };
+  const rules = [
+    { when, use: [id], share: 20 },
+    { when: {}, use: [id] },
+  ];
+  const body = {
+    rules: [{ ...rules[0], when: { ...when, currency: "eur" } }, rules[1]],
+    on_outage: "next",
+    version: 0,
+  };
+  const stored = { rules, on_outage: "next", version: 1 };
+  assert.deepEqual((await api.call("replaceRouting", 200, { as, body })).body, stored);
+  assert.deepEqual((await api.call("getRouting", 200, { as })).body, stored);
+  const stale = await api.refused("replaceRouting", 400, "invalid_body", { as, body });
+  const problem = "must be 1: the routing has changed since you read it";
+  assert.deepEqual(stale.at("error.details"), [{ field: "version", problem }]);
+});
+
+// Proves replaceRouting: errors
+test("docs/contract.md §8: a wrong rule refuses the whole routing and names its field", async () => {
+  const own = await freshMerchant(running);
+  const as = own.apiKey;
+  const id = (await api.call("listConnectors", 200, { as })).text("data.0.id");
+  const rule = { when: {}, use: [id] };
+  const wrong: readonly (readonly [field: string, rule: object])[] = [
+    ["rules[1].when.currency", { ...rule, when: { currency: "XQQ" } }],
+    ["rules[1].when.amount_max", { ...rule, when: { amount_min: 2, amount_max: 1 } }],
+    ["rules[1].use[0]", { ...rule, use: [cid] }],
+    ["rules[1].use", { ...rule, use: [] }],
+    ["rules[1].share", { ...rule, share: 101 }],
+    ["rules[1].when.country", { ...rule, when: { country: "DE" } }],
+  ];
+  for (const [field, second] of wrong) {
+    const body = { rules: [rule, second], on_outage: "stop", version: 0 };
+    const answer = await api.refused("replaceRouting", 400, "invalid_body", { as, body });
+    assert.equal(answer.text("error.details.0.field"), field);
+  }
+  assert.equal((await api.call("getRouting", 200, { as })).at("version"), 0);
+});
+
+// Proves replaceRouting: session
+test("docs/contract.md §4: a session names its connector, and its payment shows why it is there", async () => {
+  const own = await freshMerchant(running);
+  const as = own.apiKey;
+  const connector = (await api.call("listConnectors", 200, { as })).text("data.0.id");
+  const order = { amount: 1000, currency: "EUR" };
+  const named = await makePurchase(running, own, { ...order, connector });
+  const payment = await api.call("getPayment", 200, { as, path: { id: named.payment } });
+  assert.deepEqual(payment.at("routing"), { reason: "session" });
+  assert.deepEqual([payment.at("attempts.0.outcome"), payment.at("attempts.0.connector")], ["succeeded", connector]);
+  await api.call("replaceRouting", 200, {
+    as,
+    body: { rules: [{ when: {}, use: [connector] }], on_outage: "stop", version: 0 },
+  });
+  const ruled = await makePurchase(running, own, order);
+  const routed = await api.call("getPayment", 200, { as, path: { id: ruled.payment } });
+  assert.deepEqual(routed.at("routing"), { rule: 1, reason: "rule" });
+  const foreign = await api.refused("createCheckoutSession", 400, "invalid_body", {
+    as,
+    body: { ...order, connector: cid },
+  });
+  assert.equal(foreign.text("error.details.0.field"), "connector");
+});
+
 // Proves updateConnector: errors
 test("every described code of these operations was seen", () =>
-  api.sawEverything([], "listConnectors", "updateConnector"));
+  api.sawEverything([], "listConnectors", "updateConnector", "getRouting", "replaceRouting"));
 
 test.run();

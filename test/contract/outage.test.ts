@@ -32,6 +32,7 @@ const bodies: Record<string, object> = {
   retryFailedWebhookDeliveries: { since: "2025-11-21T08:30:00Z" },
   replayWebhookEvents: { since: "2025-11-21T08:30:00Z" },
   updateConnector: { is_default: true },
+  replaceRouting: { rules: [], on_outage: "stop", version: 0 },
   updateApplication: { legal_name: "Lemon Books" },
   submitDisputeEvidence: { product_description: "A lemon tree" },
   giveEmail: { customer_email: "ada@example.com" },

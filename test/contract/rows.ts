@@ -78,6 +78,8 @@ export const rows: Readonly<Record<string, readonly string[]>> = {
   getEvent: ["response", "errors"],
   listConnectors: ["response"],
   updateConnector: ["surface", "primary", "response", "errors"],
+  getRouting: ["response"],
+  replaceRouting: ["rules", "version", "session", "response", "errors"],
   getMerchant: ["response"],
   updateProfile: ["response", "errors"],
   getBranding: ["response"],

@@ -60,6 +60,7 @@ const toDo: ReadonlyMap<string, string> = new Map([
   ["api_key.new_network", ""],
   ["connector.updated", "check the account (tollbooth connectors list): a change is undone, a new account is lost"],
   ["branding.updated", "its merchant saves the branding again"],
+  ["routing.updated", "its merchant saves the routing again"],
   ["merchant.created", "the merchant is lost: create it again, with its keys and endpoints"],
   ["merchant.updated", "the change of profile or status is undone (tollbooth merchants show): repeat it"],
   ["endpoint.created", "the endpoint is lost: its merchant registers it again"],

@@ -22,6 +22,7 @@ import { notificationsRoutes } from "./settings/notifications.ts";
 import { processorCredentialRoutes } from "./settings/processor-credentials.ts";
 import { processorRoutes, processorsRoutes } from "./settings/processors.ts";
 import { profileRoutes } from "./settings/profile.ts";
+import { routingRoutes } from "./settings/routing.ts";
 import { teamInviteRoutes, teamMemberRoutes, teamRoutes } from "./settings/team.ts";
 
 export function merchantScreens(context: ConsoleContext): void {
@@ -45,6 +46,7 @@ export function merchantScreens(context: ConsoleContext): void {
   brandingRoutes(context);
   brandingPreviewRoutes(context);
   processorsRoutes(context);
+  routingRoutes(context);
   processorRoutes(context);
   processorCredentialRoutes(context);
   teamRoutes(context);

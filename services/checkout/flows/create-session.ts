@@ -28,6 +28,8 @@ import { linkSessionSecrets, newSessionSecret, sealRender } from "./session-secr
 
 interface SessionRequest extends Omit<NewSession, "id" | "connector" | "surface" | "createdAt" | "expiresAt"> {
   readonly expiresInSeconds: number;
+  /** Of the account that the merchant names; may be empty. */
+  readonly connectorId: string;
   readonly idempotency: IdempotencyScope | undefined;
 }
 
@@ -131,7 +133,7 @@ function intentOrder(
   expiresAt: Date,
 ): MessageInitShape<typeof CreateIntentRequestSchema> {
   const { merchantId, environment, amount, currency, description, orderReference, ...rest } = request;
-  const { customerEmail, metadata, captureMethod, lineItems } = rest;
+  const { customerEmail, metadata, captureMethod, lineItems, connectorId } = rest;
   return {
     paymentId: paymentIdOf(sessionId),
     sessionId,
@@ -144,6 +146,7 @@ function intentOrder(
     customerEmail,
     metadata: { ...metadata },
     captureMethod,
+    connectorId,
     lineItems: lineItems.map(({ name, quantity, amount: each }) => ({ name, quantity, amount: each })),
     returnUrl: returnUrlOf(context, sessionId) || request.successUrl,
     expiresAt: timestampFromDate(expiresAt),

@@ -10,6 +10,7 @@ import { type Home, isTimeZone, movedHome, type Profile, profileViolations, type
 import { type BrandingRow, lockBranding } from "../store/brandings.ts";
 import { insertLogo } from "../store/logos.ts";
 import { findMerchant, lockMerchant, type Merchant } from "../store/merchants.ts";
+import { setOnOutage } from "../store/routings.ts";
 import { lockSandboxProfile, markProfilesSynced } from "../store/sandbox-profiles.ts";
 import { merchantChanged } from "./create-merchant.ts";
 import { notifyOwners } from "./people/notify-people.ts";
@@ -113,6 +114,8 @@ export async function updateStanding(
     if (!found) throw new Failure("NOT_FOUND");
     const isNewStatus = change.status !== undefined && change.status !== found.status;
     tx.em.assign(found, change);
+    const { failoverEnabled } = change;
+    if (failoverEnabled !== undefined) await setOnOutage(tx, merchantId, failoverEnabled ? "next" : "stop");
     await context.outbox.append(tx, [merchantUpdated(found, Environment.UNSPECIFIED, change, reason)]);
     if (isNewStatus) await notifyOwners(context, tx, found, reason);
     return found;

@@ -5,15 +5,18 @@ import type { ConnectorService, GetConnectorAccountRequest } from "#proto/mercha
 import type { MerchantContext } from "../context.ts";
 import { changeConnector, deactivateAccount, saveAccount } from "../flows/manage-connector.ts";
 import { unsealCredentials } from "../flows/open-account.ts";
-import { toConnector, toConnectorAccount } from "../messages.ts";
+import { replaceRouting } from "../flows/replace-routing.ts";
+import { fromRouting, toConnector, toConnectorAccount, toRouting } from "../messages.ts";
 import { chooseConnector } from "../rules/connector-choice.ts";
 import {
   type AccountRow,
+  fallbacksMax,
   findAccountById,
   findAccountsByExternal,
   findCandidates,
   listConnectors,
 } from "../store/connectors.ts";
+import { findRouting } from "../store/routings.ts";
 
 export function connectorsRpc(context: MerchantContext): ServiceImpl<typeof ConnectorService> {
   const { db, vault } = context;
@@ -28,12 +31,29 @@ export function connectorsRpc(context: MerchantContext): ServiceImpl<typeof Conn
       const change = { merchantId, environment, connectorId, selectedSurface, makePrimary: makeDefault };
       return { connector: toConnector(await changeConnector(context, change)) };
     },
-    async getActiveConnectorAccount({ merchantId, environment }) {
-      const found = await findCandidates(db, merchantId, environment);
+    async getRouting({ merchantId, environment }) {
+      const routing = await findRouting(db, merchantId, environment);
+      if (!routing) throw new Failure("NOT_FOUND");
+      return { routing: toRouting(routing) };
+    },
+    async replaceRouting({ merchantId, environment, routing }) {
+      if (!routing) throw invalidField("routing", "is required");
+      const replaced = await replaceRouting(context, { merchantId, environment }, fromRouting(routing));
+      return { routing: toRouting(replaced) };
+    },
+    async getActiveConnectorAccount({ merchantId, environment, connectorId }) {
+      const found = await findCandidates(db, merchantId, environment, connectorId);
       if (!found) throw new Failure("NOT_FOUND");
-      const choice = chooseConnector(found.merchantStatus, found.accounts);
+      const mayFallBack = found.routing.onOutage === "next";
+      const choice = chooseConnector(found.merchantStatus, found.accounts, mayFallBack ? fallbacksMax : 0);
       if (choice.kind === "refused") throw new Failure(choice.reason);
-      return { ...accountOf(choice.account), fallbacks: choice.fallbacks.map((each) => accountOf(each).account) };
+      const toMessages = (accounts: readonly AccountRow[]) => accounts.map((each) => accountOf(each).account);
+      return {
+        ...accountOf(choice.account),
+        fallbacks: toMessages(choice.fallbacks),
+        others: toMessages(choice.others),
+        routing: toRouting(found.routing),
+      };
     },
     async getConnectorAccount(request) {
       const [account, other] = await findAccounts(context, request);

@@ -3,7 +3,8 @@ import { suite } from "../../../test/harness/suite.ts";
 import { type ConnectorFacts, chooseConnector, isEligible, mayServe, surfaceOf } from "./connector-choice.ts";
 
 const test = suite("connector choice");
-const primary: ConnectorFacts = {
+const primary: ConnectorFacts & { readonly id: string } = {
+  id: "mco_1",
   isPrimary: true,
   isActive: true,
   canBePrimary: true,
@@ -16,28 +17,34 @@ const nothing = { selectedSurface: undefined, makePrimary: false };
 test("only an active merchant's primary, active account serves new sessions", () => {
   const outcome = (choice: ReturnType<typeof chooseConnector>) => (choice.kind === "chosen" ? "chosen" : choice.reason);
   for (const status of ["pending", "suspended", "closed"] as const) {
-    assert.equal(outcome(chooseConnector(status, [{ connector: primary }])), "FORBIDDEN");
+    assert.equal(outcome(chooseConnector(status, [{ connector: primary }], 4)), "FORBIDDEN");
   }
   const withOnly = (change: Partial<ConnectorFacts>) =>
-    outcome(chooseConnector("active", [{ connector: { ...primary, ...change } }]));
+    outcome(chooseConnector("active", [{ connector: { ...primary, ...change } }], 4));
   assert.equal(withOnly({}), "chosen");
-  assert.equal(outcome(chooseConnector("active", [])), "NO_CONNECTOR");
+  assert.equal(outcome(chooseConnector("active", [], 4)), "NO_CONNECTOR");
   assert.equal(withOnly({ isActive: false }), "NO_CONNECTOR");
   assert.equal(withOnly({ isPrimary: false }), "NO_CONNECTOR");
 });
 
-test("fallbacks are the active accounts that may be primary, in order", () => {
-  const account = (id: string, change: Partial<ConnectorFacts> = {}) => ({ id, connector: { ...primary, ...change } });
+test("fallbacks are the first active accounts by id that may be primary, and further ones are for rules", () => {
+  const account = (id: string, change: Partial<ConnectorFacts> = {}) => ({ connector: { ...primary, ...change, id } });
   const other = { isPrimary: false };
-  const choice = chooseConnector("active", [
+  const candidates = [
     account("first"),
     account("inactive", { ...other, isActive: false }),
-    account("second", other),
-    account("never primary", { ...other, canBePrimary: false }),
     account("third", other),
-  ]);
-  assert.equal(choice.kind === "chosen" && choice.account.id, "first");
-  assert.deepEqual(choice.kind === "chosen" && choice.fallbacks.map(({ id }) => id), ["second", "third"]);
+    account("never primary", { ...other, canBePrimary: false }),
+    account("second", other),
+  ];
+  const chosen = (fallbacksMax: number) => {
+    const choice = chooseConnector("active", candidates, fallbacksMax);
+    if (choice.kind === "refused") return choice.reason;
+    return [[choice.account], choice.fallbacks, choice.others].map((all) => all.map(({ connector: { id } }) => id));
+  };
+  assert.deepEqual(chosen(4), [["first"], ["second", "third"], []]);
+  assert.deepEqual(chosen(1), [["first"], ["second"], ["third"]]);
+  assert.deepEqual(chosen(0), [["first"], [], ["second", "third"]]);
 });
 
 test("an account is eligible if it is active, may become primary, and allows the surface", () => {

@@ -14,23 +14,26 @@ export interface ConnectorFacts {
 }
 
 type Choice<C> =
-  | { readonly kind: "chosen"; readonly account: C; readonly fallbacks: readonly C[] }
+  | { readonly kind: "chosen"; readonly account: C; readonly fallbacks: readonly C[]; readonly others: readonly C[] }
   | { readonly kind: "refused"; readonly reason: "FORBIDDEN" | "NO_CONNECTOR" };
 
 /**
- * The primary account serves a new session; the other candidates are its fallbacks, in order. Without an active primary
- * account there are no sessions, since the merchant chooses who processes the money.
+ * The primary account serves a new session unless the routing or the session names another one. If the routing allows
+ * the next account, the first of the other candidates by id are its fallbacks. Without an active primary account there
+ * are no sessions, since the merchant chooses who processes the money.
  */
-export function chooseConnector<C extends { readonly connector: ConnectorFacts }>(
+export function chooseConnector<C extends { readonly connector: ConnectorFacts & { readonly id: string } }>(
   status: MerchantStatus,
   candidates: readonly C[],
+  fallbacksMax: number,
 ): Choice<C> {
   if (status !== "active") return { kind: "refused", reason: "FORBIDDEN" };
   const active = candidates.filter(({ connector }) => connector.isActive);
   const account = active.find(({ connector }) => connector.isPrimary);
   if (!account) return { kind: "refused", reason: "NO_CONNECTOR" };
-  const fallbacks = active.filter(({ connector }) => !connector.isPrimary && connector.canBePrimary);
-  return { kind: "chosen", account, fallbacks };
+  const rest = active.filter(({ connector }) => !connector.isPrimary && connector.canBePrimary);
+  rest.sort((a, b) => (a.connector.id < b.connector.id ? -1 : 1));
+  return { kind: "chosen", account, fallbacks: rest.slice(0, fallbacksMax), others: rest.slice(fallbacksMax) };
 }
 
 /** The simulator processes no real money and must not serve live (docs/contract.md §8). */

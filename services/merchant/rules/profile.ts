@@ -20,7 +20,7 @@ export interface Profile {
 export interface Standing {
   readonly status: MerchantStatus;
   readonly refundsEnabled: boolean;
-  /** Whether a new session may use another active connector while the primary one is unavailable. */
+  /** Whether a new session may use another active connector in an outage, where no routing is stored. */
   readonly failoverEnabled: boolean;
 }
 

@@ -3,6 +3,8 @@ import type { Sql } from "#platform/database/database.ts";
 import type { Environment } from "#proto/merchant/v1/merchant_pb.ts";
 import type { ConnectorFacts } from "../rules/connector-choice.ts";
 import type { MerchantStatus } from "../rules/profile.ts";
+import { type Routing, routedAccountsMax } from "../rules/routing.ts";
+import { routingColumns } from "./routings.ts";
 
 export interface ConnectorRow extends ConnectorFacts {
   readonly id: string;
@@ -54,27 +56,34 @@ export async function insertConnector(sql: Sql, connector: ConnectorRow, credent
 }
 
 // A buyer does not wait for more processors than this.
-const candidatesMax = 5;
+export const fallbacksMax = 4;
 
 /**
- * The merchant's status and the accounts that may serve a new session: the primary one first, then, if failover is
- * enabled, the other active ones that may be primary. Undefined if the merchant does not exist.
+ * The merchant's status, its routing and the accounts that may serve a new session: the primary one first, then those
+ * that a rule or the session names, then, if the routing allows the next account, the other active ones that may be
+ * primary. Undefined if the merchant does not exist.
  */
 export async function findCandidates(
   sql: Sql,
   merchantId: string,
   environment: Environment,
-): Promise<{ merchantStatus: MerchantStatus; accounts: AccountRow[] } | undefined> {
-  const rows = await sql.rows<AccountColumns | { id: null; merchantStatus: MerchantStatus }>(
-    `select ${accountColumns} from merchants m
+  connectorId: string,
+): Promise<{ merchantStatus: MerchantStatus; routing: Routing; accounts: AccountRow[] } | undefined> {
+  const rows = await sql.rows<(AccountColumns | { id: null; merchantStatus: MerchantStatus }) & Routing>(
+    `select ${accountColumns}, ${routingColumns} from merchants m
+     left join routings r on r.merchant_id = m.id and r.environment = $2
+     cross join lateral (select coalesce(jsonb_path_query_array(r.rules, '$[*].use[*]'), '[]') as used) named
      left join connectors c on c.merchant_id = m.id and c.environment = $2
-       and (c.is_primary or (m.failover_enabled and c.is_active and c.can_be_primary))
-     where m.id = $1 order by c.is_primary desc, c.id limit ${candidatesMax}`,
-    [merchantId, environment],
+       and (c.is_primary or (c.is_active and c.can_be_primary
+         and (coalesce(r.on_outage = 'next', m.failover_enabled) or c.id = $3 or named.used @> to_jsonb(c.id))))
+     where m.id = $1 order by c.is_primary desc, c.id = $3 or named.used @> to_jsonb(c.id) desc, c.id limit $4`,
+    [merchantId, environment, connectorId, 2 + routedAccountsMax + fallbacksMax],
   );
   const [first] = rows;
+  if (!first) return undefined;
+  const { merchantStatus, rules, onOutage, version } = first;
   const accounts = rows.flatMap((row) => (row.id === null ? [] : [accountOf(row)]));
-  return first && { merchantStatus: first.merchantStatus, accounts };
+  return { merchantStatus, routing: { rules, onOutage, version }, accounts };
 }
 
 export async function findAccountById(sql: Sql, id: string): Promise<AccountRow | undefined> {

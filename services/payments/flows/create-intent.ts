@@ -1,4 +1,4 @@
-// Creates the intent of a session at the merchant's active connector. Phases, each one transaction or one network call,
+// Creates the intent of a session at one of the merchant's accounts. Phases, each one transaction or one network call,
 // each safe to rerun: 1 choose the account (merchant) · 2 payment and operation rows · 3 create at the processor, or at
 // a fallback account if it certainly was not created · 4 record. The payment id is the processor's reference, so an
 // interrupted run is resumed, never repeated.
@@ -11,7 +11,6 @@ import { newId } from "#platform/values/id.ts";
 import { type Render, RenderSchema } from "#proto/payments/v1/payments_pb.ts";
 import { type CreatedIntent, isKnown, type KnownAnswer, type ProcessorAccount } from "../connectors/connector.ts";
 import type { OrderLine } from "../connectors/order.ts";
-import type { CaptureMethod } from "../rules/payment.ts";
 import { insertPayments, type NewPayment, recordIntents } from "../store/new-payments.ts";
 import {
   findOperation,
@@ -22,6 +21,7 @@ import {
   rotateKey,
 } from "../store/operations.ts";
 import { changeAccount, findPayment, lockPayment, type StoredPayment } from "../store/payments.ts";
+import { chooseAccounts } from "./accounts/choose-account.ts";
 import { type CommandResult, makeIntent } from "./make-at-processor.ts";
 import type { VerifyDeps } from "./verify-intent.ts";
 
@@ -30,7 +30,9 @@ export type CreateIntentDeps = Pick<
   "db" | "accounts" | "reconcileAfterSeconds" | "connectors" | "metrics"
 > & { readonly vault: Vault };
 
-type IntentRequest = Omit<NewPayment, "connector" | "connectorAccountId" | "surface"> & {
+type IntentRequest = Omit<NewPayment, "connector" | "connectorAccountId" | "surface" | "routing"> & {
+  /** Of the account that the session names; may be empty. */
+  readonly connectorId: string;
   readonly returnUrl: string;
   /** For the processor's page and receipt; not stored. */
   readonly lineItems: readonly OrderLine[];
@@ -54,20 +56,16 @@ export async function createIntent(
   { resumeOnly, ...request }: IntentRequest & { readonly resumeOnly: boolean },
 ): Promise<IntentAnswer> {
   if (resumeOnly) return await resumeIntent(deps, request);
-  const active = await deps.accounts.active(request.merchantId, request.environment);
-  const accounts = filterCapable(
-    deps,
-    active.filter((each) => deps.connectors.serves(each)),
-    request.captureMethod,
-  );
+  const active = await deps.accounts.active(request.merchantId, request.environment, request.connectorId);
+  const { accounts, routing: chosen } = chooseAccounts(deps, active, request);
   // If all are down, the first is tried: that also detects its recovery.
   const account = accounts.find((each) => !deps.connectors.isDown(each)) ?? accounts[0];
-  if (!account) throw new Failure("NO_CONNECTOR");
+  const routing = account === accounts[0] ? chosen : { ...chosen, reason: "outage" as const };
   crashPoint("create-intent.1-account-chosen");
   const { connector, id: connectorAccountId, surface } = account;
   const sentAfter = deps.connectors.get(connector).processorTime();
   const operation = firstTry(newId("operation"), "create_intent", request.id, sentAfter);
-  const payment: NewPayment = { ...request, connector, connectorAccountId, surface };
+  const payment: NewPayment = { ...request, connector, connectorAccountId, surface, routing };
   const timing = {
     operationSeconds: deps.reconcileAfterSeconds,
     checkSeconds: firstCheckFactor * deps.reconcileAfterSeconds,
@@ -92,20 +90,6 @@ async function resumeIntent(deps: CreateIntentDeps, request: IntentRequest): Pro
   if (render) return { connector: payment.connector, surface: payment.surface, render };
   const account = await deps.accounts.byId(payment.connectorAccountId);
   return await makeAndRecord(deps, { account, surface: payment.surface, fallbacks: [] }, request, operation);
-}
-
-/** The accounts that support the capture method. @throws Failure INVALID_BODY: none of several does. */
-export function filterCapable<A extends ProcessorAccount>(
-  { connectors }: Pick<CreateIntentDeps, "connectors">,
-  accounts: readonly A[],
-  captureMethod: CaptureMethod,
-): readonly A[] {
-  if (captureMethod === "automatic") return accounts;
-  const able = accounts.filter(({ connector }) => connectors.get(connector).capturesLater);
-  if (accounts.length > 0 && able.length === 0) {
-    throw invalidField("capture_method", "must be automatic: the connector cannot capture later");
-  }
-  return able;
 }
 
 interface IntentTarget {

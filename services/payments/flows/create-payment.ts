@@ -13,8 +13,9 @@ import { insertPayments, type NewPayment } from "../store/new-payments.ts";
 import { closeOperation, findOperation, firstTry, type Operation, reopenOperation } from "../store/operations.ts";
 import { findRecord, type PaymentRecord } from "../store/payment-records.ts";
 import { findPayment, type StoredPayment, showPayment } from "../store/payments.ts";
+import { filterCapable } from "./accounts/choose-account.ts";
 import { endUnmadePayment } from "./cancel-intent.ts";
-import { assertSameRequest, type CreateIntentDeps, filterCapable, orderRefusal } from "./create-intent.ts";
+import { assertSameRequest, type CreateIntentDeps, orderRefusal } from "./create-intent.ts";
 import { makePayment } from "./make-at-processor.ts";
 import { settleReport, type VerifyDeps } from "./verify-intent.ts";
 
@@ -58,12 +59,14 @@ export async function createPayment(
 /** Phases 1 to 4. @returns false: an earlier call has begun. */
 async function beginPayment(deps: CreatePaymentDeps, request: PaymentRequest): Promise<boolean> {
   // The token belongs to the primary account's processor, so there is no fallback.
-  const [account] = await deps.accounts.active(request.merchantId, request.environment);
+  const { accounts } = await deps.accounts.active(request.merchantId, request.environment, "");
+  const [account] = accounts;
   if (!deps.connectors.serves(account)) throw new Failure("NO_CONNECTOR");
   filterCapable(deps, [account], request.captureMethod);
   const { connector, id: connectorAccountId, surface } = account;
   const expiresAt = new Date(clockMs() + retryMs);
-  const payment = { ...request, sessionId: "", connector, connectorAccountId, surface, expiresAt };
+  const routing = { rule: undefined, reason: "primary" as const };
+  const payment = { ...request, sessionId: "", connector, connectorAccountId, surface, expiresAt, routing };
   const id = newId("operation");
   const sealedOrder = sealOrder(deps.vault, id, orderOf(request));
   const sentAfter = deps.connectors.get(connector).processorTime();

@@ -25,10 +25,12 @@ import {
   type ListRefundsResponse,
   ListRefundsResponseSchema,
   type PaymentsService,
+  PreviewRoutingResponseSchema,
   ReceiveProcessorEventResponseSchema,
   RenewIntentResponseSchema,
   VerifyIntentResponseSchema,
 } from "#proto/payments/v1/payments_pb.ts";
+import { previewRouting } from "../flows/accounts/choose-account.ts";
 import { addNote } from "../flows/add-note.ts";
 import { cancelIntent } from "../flows/cancel-intent.ts";
 import { confirmIntent } from "../flows/confirm-intent.ts";
@@ -75,6 +77,7 @@ export function paymentsRpc(deps: PaymentsDeps): ServiceImpl<typeof PaymentsServ
       });
       return create(CreateIntentResponseSchema, made);
     },
+    ...routingMethods(deps),
     verifyIntent: async ({ paymentId }) => {
       const after = await confirmIntent(deps, paymentId, "confirm");
       // The failure reason is in another table, which is read only after a decline.
@@ -144,6 +147,20 @@ export function paymentsRpc(deps: PaymentsDeps): ServiceImpl<typeof PaymentsServ
       return { announcedDigests: digests };
     },
     ...bookMethods(deps),
+  };
+}
+
+function routingMethods(deps: PaymentsDeps): Pick<ServiceImpl<typeof PaymentsService>, "previewRouting"> {
+  return {
+    previewRouting: async (request) => {
+      const previews = await previewRouting(deps, { ...request, captureMethod: captureMethodOf(request) });
+      return create(PreviewRoutingResponseSchema, {
+        previews: previews.map(({ routing, ...each }) => ({
+          ...each,
+          routing: { ...routing, rule: routing.rule ?? 0 },
+        })),
+      });
+    },
   };
 }
 

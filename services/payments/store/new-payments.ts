@@ -3,6 +3,7 @@
 import { asJson, byKey, inOrder } from "#platform/database/batch.ts";
 import type { RowOf } from "#platform/database/columns.ts";
 import { hexOf, type Sql } from "#platform/database/database.ts";
+import type { PaymentRouting } from "../rules/routing.ts";
 import type { NewOperation } from "./operations.ts";
 import { paymentColumns } from "./payment-columns.ts";
 
@@ -22,9 +23,14 @@ const newColumns = paymentColumns.pick(
   "surface",
   "captureMethod",
   "expiresAt",
+  "routingRule",
+  "routingReason",
 );
 
-export type NewPayment = RowOf<typeof newColumns>;
+export type NewPayment = Omit<RowOf<typeof newColumns>, "routingRule" | "routingReason"> & {
+  /** Absent: not known. */
+  readonly routing?: PaymentRouting;
+};
 
 export interface PaymentInsert {
   readonly payment: NewPayment;
@@ -61,7 +67,11 @@ export async function insertPayments(sql: Sql, inserts: readonly PaymentInsert[]
 
 function rowOf({ payment, operation, operationSeconds, checkSeconds }: PaymentInsert) {
   return {
-    ...newColumns.write(payment),
+    ...newColumns.write({
+      ...payment,
+      routingRule: payment.routing?.rule,
+      routingReason: payment.routing?.reason,
+    }),
     id: payment.id,
     check_seconds: checkSeconds,
     operation_id: operation.id,

@@ -15,6 +15,7 @@ import {
 } from "#platform/database/columns.ts";
 import type { Environment } from "#proto/merchant/v1/merchant_pb.ts";
 import type { CaptureMethod, Card, DisputeHold, Outcome, PaymentStatus, Verification } from "../rules/payment.ts";
+import type { PaymentRouting } from "../rules/routing.ts";
 
 /** Null is the empty text. */
 export const nullableText: Column<string> = {
@@ -96,6 +97,9 @@ export const paymentColumns = new Columns({
   customerEmail: text,
   metadata: sqlColumn<Readonly<Record<string, string>>>("jsonb"),
   createdAt: time,
+  routingRule: optionalColumn(integer),
+  /** undefined: of an earlier release, or rebuilt. */
+  routingReason: optionalColumn(sqlColumn<PaymentRouting["reason"]>("text")),
   /** undefined: not changed since there is this column. */
   updatedAt: optionalColumn(time),
 });

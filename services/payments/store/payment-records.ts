@@ -40,6 +40,9 @@ const recordFields = paymentColumns.pick(
   "outcome",
   "lastAttemptRef",
   "version",
+  "connectorAccountId",
+  "routingRule",
+  "routingReason",
 );
 
 /** A payment of the list. */

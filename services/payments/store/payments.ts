@@ -125,7 +125,7 @@ export async function changeAccount(
   to: { id: string; connector: string; surface: string },
 ): Promise<boolean> {
   const rows = await tx.rows(
-    `update payments set connector = $3, connector_account_id = $4, surface = $5
+    `update payments set connector = $3, connector_account_id = $4, surface = $5, routing_reason = 'outage'
      where id = $1 and connector_account_id = $2 and connector_ref is null and outcome = 'pending' returning id`,
     [id, from, to.connector, to.id, to.surface],
   );

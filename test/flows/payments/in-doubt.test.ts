@@ -176,6 +176,7 @@ async function repeatCreation(id: string) {
     customerEmail: "",
     metadata: {},
     returnUrl: "",
+    connectorId: "",
     lineItems: [],
     resumeOnly: true,
   };

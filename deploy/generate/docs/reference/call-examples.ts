@@ -56,6 +56,13 @@ export const callExamples: Readonly<Record<string, CallExample>> = {
   updateProfile: { body: { name: "Lemon Books", website: "https://lemonbooks.example" } },
   updateBranding: { body: { accent_color: "#0a7d4f", support_email: "help@lemonbooks.example" } },
   updateConnector: { body: { selected_surface: "embedded" } },
+  replaceRouting: {
+    body: {
+      rules: [{ when: { currency: "USD", amount_min: 2500 }, use: ["mco_01jd3v9q6k8m2n4p6r8t0v2x4z"], share: 20 }],
+      on_outage: "next",
+      version: 3,
+    },
+  },
   listApiKeys: { query: { limit: 50 } },
   createApiKey: { body: { name: "Reports", scopes: ["payments:read"], expires_at: "2031-01-01T00:00:00Z" } },
   limitApiKey: { body: { allowed_ips: ["203.0.113.0/24", "2001:db8::/32"] } },

@@ -15,23 +15,29 @@ import { postForm, questionPage } from "../../view/forms.ts";
 import { codeBlock, renderCopyable, toneChip } from "../../view/pieces.ts";
 import { loadSection } from "../../view/section.ts";
 import { factList, htmlTable } from "../../view/table.ts";
+import { routingPanel } from "./routing.ts";
 
 export function processorsRoutes(context: ConsoleContext): void {
   merchantPage(context, "/processors", "connectors.read", (visit) => processorsPage(context, visit));
 }
 
-async function processorsPage({ peers }: ConsoleContext, visit: MerchantVisit): Promise<Page> {
+async function processorsPage(context: ConsoleContext, visit: MerchantVisit): Promise<Page> {
   const { merchantId, environment, language, base } = visit;
+  const { peers } = context;
   const texts = textsOf(language).processors;
-  const load = () =>
-    Promise.all([
+  const load = async () => {
+    const [{ connectors }, { merchant }] = await Promise.all([
       peers.connectors.listConnectors({ merchantId, environment }),
       peers.merchants.getMerchant({ merchantId, environment }),
     ]);
-  const list = await loadSection(language, texts.title, load, ([{ connectors }, { merchant }]) => {
-    const failover = merchant?.failoverEnabled ? texts.failoverOn : texts.failoverOff;
-    return html`${connectorTable(visit, connectors)}<section class="panel">${factList([[texts.failover, failover]])}</section>`;
-  });
+    return { connectors, routing: await routingPanel(context, visit, connectors, merchant?.currency ?? "EUR") };
+  };
+  const list = await loadSection(
+    language,
+    texts.title,
+    load,
+    ({ connectors, routing }) => html`${connectorTable(visit, connectors)}${routing}`,
+  );
   const add = visit.may("connectors.write")
     ? html`<p><a class="button" href="${base}/processors/new">${texts.add}</a></p>`
     : "";

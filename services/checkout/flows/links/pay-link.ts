@@ -67,7 +67,7 @@ async function startSession(context: CheckoutContext, link: StoredLink, amount: 
   const { checkoutUrl } = await createSession(context, {
     ...{ merchantId, environment, amount, currency, description, orderReference, customerEmail },
     ...{ captureMethod, locale, lineItems, metadata: {}, successUrl: "", cancelUrl },
-    paymentLinkId: link.id,
+    ...{ paymentLinkId: link.id, connectorId: "" },
     expiresInSeconds: sessionSeconds,
     idempotency: undefined,
   });

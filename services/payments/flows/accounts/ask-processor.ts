@@ -10,6 +10,7 @@ import {
   GetConnectorAccountRequestSchema,
 } from "#proto/merchant/v1/merchant_pb.ts";
 import { isKnown, type ProcessorAccount, type ProcessorAnswer } from "../../connectors/connector.ts";
+import type { RoutingRule } from "../../rules/routing.ts";
 import { RequestCoalescer } from "./request-coalescer.ts";
 
 type Merchants = Client<typeof ConnectorService>;
@@ -17,6 +18,16 @@ type Merchants = Client<typeof ConnectorService>;
 export interface MerchantAccount extends ProcessorAccount {
   /** Any status other than `active` stops new payments. */
   readonly merchantStatus: string;
+}
+
+/** The accounts that may take a merchant's new sessions, and how to choose. */
+export interface ActiveAccounts {
+  /** The primary one, then its fallbacks. */
+  readonly accounts: readonly [ProcessorAccount, ...ProcessorAccount[]];
+  /** Further ones that rules or the session name. */
+  readonly others: readonly ProcessorAccount[];
+  readonly rules: readonly RoutingRule[];
+  readonly onOutage: "next" | "stop";
 }
 
 // Changes are announced and `forget` clears the cache; this bounds the effect of a lost announcement.
@@ -29,28 +40,35 @@ export class Accounts {
   readonly #merchants: Merchants;
   #cached = newCache();
   readonly #used = new Set<string>();
-  readonly #active = new RequestCoalescer<readonly [ProcessorAccount, ...ProcessorAccount[]]>();
+  readonly #active = new RequestCoalescer<ActiveAccounts>();
 
   constructor(merchants: Merchants) {
     this.#merchants = merchants;
   }
 
   /**
-   * The account for a new session, then its fallbacks. Not cached, since a merchant who has just changed it expects the
-   * next session there; concurrent sessions share one request. @throws Failure NO_CONNECTOR, FORBIDDEN, NOT_FOUND.
+   * The accounts for a new session. Not cached, since a merchant who has just changed them expects the next session
+   * there; concurrent sessions share one request.
+   * @param connectorId of an account that the session names; may be empty
+   * @throws Failure NO_CONNECTOR, FORBIDDEN, NOT_FOUND.
    */
   active(
     merchantId: string,
     environment: ProcessorAccount["environment"],
-  ): Promise<readonly [ProcessorAccount, ...ProcessorAccount[]]> {
-    return this.#active.ask(`${merchantId}/${environment}`, async () => {
-      const { account, fallbacks } = await this.#merchants.getActiveConnectorAccount({ merchantId, environment });
-      const accounts: readonly [ProcessorAccount, ...ProcessorAccount[]] = [
-        accountOf(account),
-        ...fallbacks.map(accountOf),
-      ];
-      for (const { id } of accounts) this.#used.add(id);
-      return accounts;
+    connectorId: string,
+  ): Promise<ActiveAccounts> {
+    return this.#active.ask(`${merchantId}/${environment}/${connectorId}`, async () => {
+      const answer = await this.#merchants.getActiveConnectorAccount({ merchantId, environment, connectorId });
+      const { account, fallbacks, routing } = answer;
+      const active: ActiveAccounts = {
+        accounts: [accountOf(account), ...fallbacks.map(accountOf)],
+        others: answer.others.map(accountOf),
+        rules: routing?.rules ?? [],
+        // The previous release sends fallbacks where they are allowed.
+        onOutage: routing?.onOutage === "stop" ? "stop" : "next",
+      };
+      for (const { id } of [...active.accounts, ...active.others]) this.#used.add(id);
+      return active;
     });
   }
 
