@@ -132,6 +132,7 @@ const sharedTables: Readonly<Record<string, { readonly files: readonly string[];
       "store/refunds/refund-reservations.ts",
       "store/refunds/refunds.ts",
       "store/renewals.ts",
+      "store/reroutes.ts",
     ],
     why: "begins and ends in the statement of what it makes; an operator parks and releases it",
   },
@@ -145,8 +146,9 @@ const sharedTables: Readonly<Record<string, { readonly files: readonly string[];
       "store/payment-checks.ts",
       "store/payments.ts",
       "store/refunds/refund-reservations.ts",
+      "store/reroutes.ts",
     ],
-    why: "inserted with its operation; the reconcile job sets its next check; a reservation is one statement",
+    why: "inserted with its operation; a move to another account; the reconcile job sets its next check; a reservation is one statement",
   },
   "payments.refunds": {
     files: ["store/refunds/refund-reservations.ts", "store/refunds/refunds.ts"],
@@ -499,7 +501,7 @@ test("npm checks each package that it fetches by the lock file's hash, but for d
 
 /** Lines by `wc -l`, and files. A change that makes something smaller lowers its number here. */
 const budgets = {
-  product: 92_500,
+  product: 92_900,
   platform: 9_000,
   platformFiles: 73,
   /** Lines of tests for each line of the product. */

@@ -117,6 +117,12 @@ export const ConfirmedCheckout = jsonComponent(
       "`succeeded`, `processing`, `failed` (declined; the buyer may try again), `requires_action` or `pending`.",
       "succeeded",
     ),
+    render_replaced: Type.Optional(
+      Type.Boolean({
+        description:
+          "True: the decline moved the payment to another connector. Read the session again and mount its new `render`.",
+      }),
+    ),
     failure: Type.Optional(
       Type.Object(
         {
@@ -212,6 +218,7 @@ export function presentConfirmation(answer: ConfirmSessionResponse): Static<type
     status: sessionStatus(answer.status),
     payment_id: answer.paymentId,
     payment_status: answer.paymentStatus,
+    ...(answer.renderReplaced && { render_replaced: true as const }),
     ...(answer.failure && { failure: buyerFailure(answer.failure) }),
   };
 }

@@ -4,7 +4,7 @@ import type { MessageInitShape } from "@bufbuild/protobuf";
 import { type Static, Type } from "typebox";
 import type { Routing, RoutingSchema } from "#proto/merchant/v1/merchant_pb.ts";
 import { enumSchema, idSchema, jsonComponent, optionalField } from "../../services/public-json/field.ts";
-import { captureMethods } from "../../services/public-json/payment.ts";
+import { captureMethods, retriableCodes } from "../../services/public-json/payment.ts";
 import { type GatewayContext, merchantRoute } from "../auth/auth.ts";
 import { currencyInput } from "../json/parts/input.ts";
 import { strict } from "../operation.ts";
@@ -47,6 +47,14 @@ const RuleJson = jsonComponent(
   ),
 );
 
+const OnDecline = Type.Object(
+  {
+    codes: Type.Array(enumSchema(retriableCodes, "A failure code of payments."), { minItems: 1, uniqueItems: true }),
+    next: Type.Unsafe<true>({ type: "boolean", enum: [true], description: "The next connector.", examples: [true] }),
+  },
+  strict,
+);
+
 const RoutingJson = jsonComponent(
   "Routing",
   Type.Object(
@@ -58,6 +66,12 @@ const RoutingJson = jsonComponent(
       on_outage: enumSchema(
         ["next", "stop"],
         "`next`: a session whose payment was certainly not sent goes to the next connector. `stop`: it fails.",
+      ),
+      on_decline: Type.Optional(
+        Type.Unsafe<Static<typeof OnDecline> | null>({
+          anyOf: [OnDecline, { type: "null" }],
+          description: "After such a decline the session gets one payment form at the next connector. Default: never.",
+        }),
       ),
       version: Type.Integer({
         minimum: 0,
@@ -108,10 +122,11 @@ export function routingRoutes(context: GatewayContext, { connectors }: Pick<Peer
   );
 }
 
-function routingOf({ rules, on_outage: onOutage, version }: Static<typeof RoutingJson>) {
+function routingOf({ rules, on_outage: onOutage, on_decline, version }: Static<typeof RoutingJson>) {
   const wire: MessageInitShape<typeof RoutingSchema> = {
     onOutage,
     version,
+    declineCodes: on_decline?.codes ?? [],
     rules: rules.map(({ when, use, share }) => ({
       currency: when.currency?.toUpperCase() ?? "",
       amountMin: BigInt(when.amount_min ?? 0),
@@ -126,7 +141,8 @@ function routingOf({ rules, on_outage: onOutage, version }: Static<typeof Routin
 
 function presentRouting(routing: Routing | undefined): Static<typeof RoutingJson> {
   if (!routing) throw new Error("the routing is missing");
-  const { rules, version } = routing;
+  const { rules, version, declineCodes } = routing;
+  const codes = retriableCodes.filter((code) => declineCodes.includes(code));
   return {
     rules: rules.map(({ use, share, ...when }) => ({
       when: {
@@ -142,6 +158,7 @@ function presentRouting(routing: Routing | undefined): Static<typeof RoutingJson
       ...(share > 0 && { share }),
     })),
     on_outage: routing.onOutage === "next" ? "next" : "stop",
+    ...(codes.length > 0 && { on_decline: { codes, next: true as const } }),
     version,
   };
 }

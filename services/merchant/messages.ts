@@ -137,20 +137,20 @@ export function toConnectorAccount(account: AccountRow, credentials: Record<stri
   });
 }
 
-export function toRouting({ rules, onOutage, version }: Routing): RoutingMessage {
+export function toRouting({ rules, onOutage, declineCodes, version }: Routing): RoutingMessage {
   const wire = rules.map(({ amountMin, amountMax, use, ...rule }) => ({
     ...{ ...rule, amountMin: BigInt(amountMin), amountMax: BigInt(amountMax) },
     use: [...use],
   }));
-  return create(RoutingSchema, { rules: wire, onOutage, version });
+  return create(RoutingSchema, { rules: wire, onOutage, declineCodes: [...declineCodes], version });
 }
 
-export function fromRouting({ rules, onOutage, version }: RoutingMessage): Routing {
+export function fromRouting({ rules, onOutage, declineCodes, version }: RoutingMessage): Routing {
   const stored = rules.map(({ currency, amountMin, amountMax, captureMethod, use, share }) => ({
     ...{ currency, captureMethod, use, share, amountMin: Number(amountMin), amountMax: Number(amountMax) },
   }));
   // The proto's rule admits no other value.
-  return { rules: stored, onOutage: onOutage as Routing["onOutage"], version };
+  return { rules: stored, onOutage: onOutage as Routing["onOutage"], declineCodes, version };
 }
 
 export function toApplication(application: Application): ApplicationMessage {

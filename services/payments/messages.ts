@@ -90,7 +90,7 @@ export function toPayment(record: PaymentRecord, names: FailureNames): Payment {
     dispute: record.dispute && toDispute(record.dispute),
     attempts: record.attempts.map((attempt) => ({
       ...toAttempt(attempt, names),
-      connectorId: record.connectorAccountId,
+      connectorId: attempt.connectorAccountId || record.connectorAccountId,
     })),
     routing: record.routingReason && { rule: record.routingRule ?? 0, reason: record.routingReason },
     failure: record.failed && toFailure(record.failed, names),

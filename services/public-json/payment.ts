@@ -85,6 +85,12 @@ const failureCodes = [
   ...["currency_not_supported", "limit_exceeded", "duplicate", "canceled_by_buyer", "expired", "not_processed"],
   ...["returned", "unknown"],
 ];
+
+/** Declines after which another processor may accept the same card. */
+export const retriableCodes = [
+  ...(["processing_error", "card_declined", "authentication_failed", "authentication_required"] as const),
+  ...(["card_not_supported", "currency_not_supported", "limit_exceeded", "unknown"] as const),
+];
 const failureCode = `${listValues(failureCodes)} Further codes may be added.`;
 
 const FailureJson = jsonComponent(
@@ -122,7 +128,7 @@ const RoutingJson = jsonComponent(
       Type.Integer({ description: "Position of the routing's rule that matched, from 1.", examples: [1] }),
     ),
     reason: textSchema(
-      "Why the payment is at its connector: `primary`, `rule`, `session` (you named it), `outage` (the one before could not be reached).",
+      "Why the payment is at its connector: `primary`, `rule`, `session` (you named it), `outage` (the one before could not be reached), `decline` (the one before declined it).",
       "rule",
     ),
   }),

@@ -2,6 +2,7 @@
 // shown as failed.
 import assert from "node:assert/strict";
 import type { Page } from "playwright-core";
+import { addAccount } from "../contract/operator.ts";
 import { eventually } from "../harness/eventually.ts";
 import { freshMerchant } from "../harness/merchant.ts";
 import { cards } from "../harness/pay.ts";
@@ -58,6 +59,31 @@ inBrowser("every test card ends on its screen and is charged at most once", asyn
   const charged = entries.filter(([card, ending]) => ending === paid || card === cards.needsChallenge).length;
   assert.equal(list.number("total") + disputed.number("total"), charged);
 });
+
+inBrowser(
+  "after a decline that the routing names the buyer enters the card again and pays at the next account",
+  async ({ page }) => {
+    const own = await freshMerchant(site.stack);
+    const [first, second] = [
+      (await own.api.get("/v1/merchants/me/connectors")).expect(200).text("data.0.id"),
+      await addAccount(site.stack, own),
+    ];
+    const rules = [{ when: {}, use: [first, second] }];
+    const routing = { rules, on_outage: "stop", on_decline: { codes: ["processing_error"], next: true }, version: 0 };
+    (await own.api.put("/v1/merchants/me/routing", routing)).expect(200);
+    await page.goto((await newOrder(own)).link);
+    await payWith(page, "4000000000000119");
+    await page.getByRole("alert").getByText("Please enter it again").waitFor();
+    await payWith(page, cards.succeeds);
+    await paid(page);
+    const list = (await own.api.get("/v1/payments")).expect(200);
+    assert.equal(list.number("total"), 1);
+    const payment = (await own.api.get(`/v1/payments/${list.text("data.0.id")}`)).expect(200);
+    assert.equal(payment.text("status"), "succeeded");
+    assert.deepEqual(payment.at("routing"), { rule: 1, reason: "decline" });
+    assert.deepEqual([payment.at("attempts.0.connector"), payment.at("attempts.1.connector")], [first, second]);
+  },
+);
 
 inBrowser("a second tab shows the first tab's payment and cannot pay again", async ({ context, page }) => {
   const order = await newOrder(site.merchant);

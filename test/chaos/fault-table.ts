@@ -108,6 +108,10 @@ export const faultTable = [
       "It expires, also during a capture or a cancellation.",
       "The payment is canceled with code expired; nothing is captured, and the operation under way ends.",
     ],
+    "declined at one account": [
+      "A card is declined with a code that the merchant's routing names.",
+      "The intent is ended before the next account gets one; never two captured intents.",
+    ],
     "page ends early": [
       "The processor's payment page expires before the session, also while the buyer pays.",
       "The processor's report decides whether it was paid; if not, one new intent replaces it, and only one of them can be paid.",

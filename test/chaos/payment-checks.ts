@@ -65,14 +65,17 @@ function clearingDifferences(ours: OurPayment, intents: readonly TheirIntent[]):
   return differ("the money at the processor", ours.clearing, sum(there.map((amount) => ({ amount }))));
 }
 
-/** Its attempts, with those at pages that ended before it took their place. */
+/** Its attempts, with those at pages or accounts that ended before it took their place. */
 function attemptsOf(own: TheirIntent, intents: readonly TheirIntent[]): TheirIntent["attempts"] {
-  return intents.filter((intent) => intent === own || intent.status === "expired").flatMap((intent) => intent.attempts);
+  const isReplaced = ({ status }: TheirIntent) => status === "expired" || status === "canceled";
+  return intents.filter((intent) => intent === own || isReplaced(intent)).flatMap((intent) => intent.attempts);
 }
 
 function intentDifferences(ours: OurPayment, own: TheirIntent, tries: TheirIntent["attempts"]): string[] {
   const found = differ("the intent", ours.ref === "" ? own.id : ours.ref, own.id);
-  const possible = own.isReturned ? ["failed"] : (outcomes[own.status] ?? []);
+  // A declined payment whose next account was not reached yet.
+  const isMoving = ours.ref === "" && own.status === "canceled" && ours.declined > 0;
+  const possible = own.isReturned ? ["failed"] : isMoving ? ["failed", "canceled"] : (outcomes[own.status] ?? []);
   if (!possible.includes(ours.outcome)) found.push(...differ("the outcome", ours.outcome, own.status));
   const attempts = (wanted: string) => tries.filter(({ status }) => status === wanted).length;
   const declined = attempts("failed");

@@ -4,7 +4,7 @@ import { setTimeout as pause } from "node:timers/promises";
 import type { Answer } from "../harness/api.ts";
 import type { WalkFault } from "./fault-table.ts";
 import { changeFees } from "./operator-story.ts";
-import { endPage } from "./page-story.ts";
+import { declineOnce, endPage } from "./page-story.ts";
 import { tryOnce } from "./persistent-client.ts";
 import type { SeenPayment } from "./seen.ts";
 import type { Paying, Story } from "./story.ts";
@@ -71,6 +71,7 @@ export const paymentFaults = {
       atSimulator(story, payment, "capture-more", { amount: story.random.int(1, payment.amount) + payment.amount }),
     ),
   "authorization lapses": async (_story, payment) => await payment.till.lapse(payment),
+  "declined at one account": declineOnce,
   "page ends early": endPage,
   "intent lost for good": async (story, payment) =>
     await mishap(payment, "intent lost for good", () => atSimulator(story, payment, "lose", {})),
@@ -160,6 +161,11 @@ export async function drawPaymentFault(story: Story, payment: Paying): Promise<v
 /** Before anybody has paid. */
 export async function drawOtherAmount(story: Story, payment: Paying): Promise<void> {
   await applyPaymentFault(story, payment, "amounts that differ");
+}
+
+/** The same; its buyer goes on at the merchant's other processor. */
+export async function drawDecline(story: Story, payment: Paying): Promise<void> {
+  await applyPaymentFault(story, payment, "declined at one account");
 }
 
 /** The same; its buyer goes on at another page. */

@@ -4,8 +4,8 @@
 import type { Answer } from "../harness/api.ts";
 import { playAfterwards } from "./afterwards.ts";
 import { keyOf } from "./order-key.ts";
-import { paymentPageOf } from "./page-story.ts";
-import { beforeFeesChange, drawOtherAmount, drawPageEnd, holdEvents } from "./payment-faults.ts";
+import { followMove, paymentPageOf } from "./page-story.ts";
+import { beforeFeesChange, drawDecline, drawOtherAmount, drawPageEnd, holdEvents } from "./payment-faults.ts";
 import { untilAnswered } from "./persistent-client.ts";
 import { simulatorTill } from "./simulator-till.ts";
 import {
@@ -25,6 +25,7 @@ const attemptsMax = 3;
 const heldShare = 0.04;
 const otherAmountShare = { first: 0.1, later: 0.03 };
 const pageEndShare = 0.05;
+const declineShare = { first: 1, later: 0.1 };
 /** Of attempts that the services learn of after the fees have changed. */
 const lateShare = 0.05;
 /** How long an answer is waited for that will not come. */
@@ -50,6 +51,8 @@ export async function playSession(story: Story): Promise<void> {
   const attempts = random.int(0, attemptsMax);
   for (let i = 0; i < attempts && !payment.reportedPaid; i++) {
     if (random.chance(pageEndShare)) await drawPageEnd(story, payment);
+    const isNew = story.run.drawn.awaits("declined at one account");
+    if (random.chance(isNew ? declineShare.first : declineShare.later)) await drawDecline(story, payment);
     story.seen.count();
     const attempt = () => payment.till.attempt(story, payment);
     const isLate = random.chance(lateShare);
@@ -102,7 +105,7 @@ function paymentOf(story: Story, order: Order, answer: Answer): Paying {
     connector: isStripe ? "stripe" : "simulator",
     till: isStripe ? stripeTill(story.shop) : simulatorTill(story.shop, page),
     confirmPath: `/v1/checkout/${sessionId}/confirm?${secret}`,
-    resolvePath: isStripe ? "" : `/v1/checkout/${sessionId}?${secret}`,
+    resolvePath: `/v1/checkout/${sessionId}?${secret}`,
   });
 }
 
@@ -112,6 +115,7 @@ function confirmer({ run, seen, name, patience, ...story }: Story, payment: Payi
     const ask = () => run.rig.buyer.post(payment.confirmPath);
     const answer = await untilAnswered(ask, verifying(payment, patience), "confirming");
     if (answer && ![200, 410].includes(answer.status)) seen.offence(name, `confirming answered ${answer}`);
+    if (answer?.at("render_replaced") === true) await followMove({ run, seen, name, patience, ...story }, payment);
     if (answer?.at("status") !== "completed") return;
     recordPaid({ run, seen, name, patience, ...story }, payment, "answer");
     const isPayment = answer.at("payment_id") === payment.paymentId;

@@ -68,10 +68,10 @@ export interface Till {
 export interface Paying extends SeenPayment {
   readonly mishaps: Set<FaultName>;
   till: Till;
-  readonly connector: "simulator" | "stripe";
+  connector: "simulator" | "stripe";
   /** Of the session's confirm; empty for a payment by token. */
   readonly confirmPath: string;
-  /** Of the session at the simulator, as its browser reads it; empty: it has none, or is at Stripe. */
+  /** Of the session, as its browser reads it; empty: it has none. */
   readonly resolvePath: string;
 }
 

@@ -2,7 +2,7 @@
 // Stripe's API with its webhooks, failover between two accounts, operators, and clocks that can be stepped.
 import { connectPeer, type Peer } from "#platform/rpc/client.ts";
 import { RiskKind, RiskService } from "#proto/checkout/v1/risk_pb.ts";
-import { Environment, MerchantService } from "#proto/merchant/v1/merchant_pb.ts";
+import { Environment } from "#proto/merchant/v1/merchant_pb.ts";
 import { ConnectorAccountService } from "#proto/payments/v1/payments_pb.ts";
 import { ownProcessNames } from "../../deploy/local/services.ts";
 import type { StackShape } from "../../deploy/local/settings.ts";
@@ -51,7 +51,7 @@ export async function startOutside(): Promise<Outside> {
 
 /** The merchants beyond the stack's own, each for its own purpose. */
 const others = [
-  // The simulator, and Stripe when that one is down.
+  // The simulator, and Stripe when that one is down or declines.
   { name: "olive", environment: Environment.SANDBOX, stripe: "second" },
   { name: "plum", environment: Environment.SANDBOX, stripe: "first" },
   { name: "pine", environment: Environment.LIVE, stripe: "first" },
@@ -124,7 +124,15 @@ async function otherShop(
   const simulator = hasSimulator ? await simulatorOf(rig, keyedApi(stack.gateway, key)) : undefined;
   const stripe = await stripeOf(rig, merchantId, environment, name, stripeOrder === "first");
   if (stripeOrder === "second") {
-    await rig.operators.merchant.client(MerchantService).updateMerchantState({ merchantId, failoverEnabled: true });
+    const on_decline = { codes: ["card_declined", "processing_error"], next: true };
+    (
+      await keyedApi(stack.gateway, key).put("/v1/merchants/me/routing", {
+        rules: [],
+        on_outage: "next",
+        on_decline,
+        version: 0,
+      })
+    ).expect(200);
   }
   if (environment === Environment.LIVE) await allowOneCard(rig.operators, merchantId);
   const signingSecret = registered.text("signing_secret");

@@ -223,7 +223,7 @@ visit.alone("adds and removes a routing rule, and previews which account a payme
   await page.locator(".facts .chip", { hasText: "Primary" }).waitFor();
   await page.goto(`${base}/processors`);
   await page.getByRole("link", { name: "Change routing" }).click();
-  await page.getByLabel("Currency").fill("EUR");
+  await page.getByLabel("Currency", { exact: true }).fill("EUR");
   await page.getByLabel("From amount").fill("20.00");
   await page.getByLabel("Up to amount").fill("10.00");
   await page.getByLabel("Share").fill("40");
@@ -237,7 +237,7 @@ visit.alone("adds and removes a routing rule, and previews which account a payme
   await page.getByRole("link", { name: "Back to processors" }).click();
   await page.getByText("EUR, from €20.00").waitFor();
   await page.getByLabel("Amount").fill("25.00");
-  await page.getByLabel("Currency").fill("EUR");
+  await page.getByLabel("Currency", { exact: true }).fill("EUR");
   await page.getByRole("button", { name: "Show" }).click();
   await page.getByText(/^40 %: .*\(rule 1\)$/).waitFor();
   await page.getByText(/^60 %: .*\(primary account\)$/).waitFor();
@@ -245,8 +245,12 @@ visit.alone("adds and removes a routing rule, and previews which account a payme
   await page.getByRole("button", { name: "Show" }).click();
   await page.getByText(/^Simulator .*\(primary account\)$/).waitFor();
   await page.getByRole("link", { name: "Change routing" }).click();
+  await page.getByLabel("Processor error").check();
+  await page.getByRole("button", { name: "Save" }).click();
+  await page.getByText("This applies to new payments.").waitFor();
   await page.getByRole("button", { name: "Remove rule 1" }).click();
   await page.getByText("No rules.").waitFor();
+  assert.ok(await page.getByLabel("Processor error").isChecked(), "another change keeps it");
 });
 
 visit.alone("carries no secret field through a sign-in", async () => {

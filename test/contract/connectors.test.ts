@@ -3,8 +3,9 @@ import assert from "node:assert/strict";
 import { Environment } from "#proto/merchant/v1/merchant_pb.ts";
 import { makePurchase } from "../console/purchases.ts";
 import { freshMerchant } from "../harness/merchant.ts";
+import { payInFrame } from "../harness/pay.ts";
 import { contractSuite } from "./caller.ts";
-import { changeConnector } from "./operator.ts";
+import { addAccount, changeConnector } from "./operator.ts";
 
 const { test, running, api } = contractSuite("connectors");
 let cid: string;
@@ -129,6 +130,41 @@ test("docs/contract.md §8: a wrong rule refuses the whole routing and names its
     assert.equal(answer.text("error.details.0.field"), field);
   }
   assert.equal((await api.call("getRouting", 200, { as })).at("version"), 0);
+});
+
+// Proves replaceRouting: decline
+test("docs/contract.md §4: a decline that the routing names moves the session to the next connector, once", async () => {
+  const own = await freshMerchant(running);
+  const as = own.apiKey;
+  const first = (await api.call("listConnectors", 200, { as })).text("data.0.id");
+  const second = await addAccount(running, own);
+  const on_decline = { codes: ["processing_error"], next: true };
+  const body = { rules: [], on_outage: "stop", on_decline, version: 0 };
+  assert.deepEqual((await api.call("replaceRouting", 200, { as, body })).at("on_decline"), on_decline);
+  const made = await api.call("createCheckoutSession", 201, { as, body: { amount: 1000, currency: "EUR" } });
+  const { id, session_secret: secret, render } = Object(made.body);
+  const buyer = { path: { id }, query: { secret } };
+  const declined = async (frame: string) => {
+    await payInFrame(frame, "4000000000000119");
+    return await api.call("confirmCheckout", 200, buyer);
+  };
+  const moved = await declined(render.frame_url);
+  assert.deepEqual(
+    ["status", "payment_status", "render_replaced"].map((name) => moved.at(name)),
+    ["open", "failed", true],
+  );
+  const shown = await api.call("resolveCheckout", 200, buyer);
+  assert.notEqual(shown.text("render.frame_url"), render.frame_url);
+  const again = await declined(shown.text("render.frame_url"));
+  assert.deepEqual([again.at("payment_status"), again.at("render_replaced")], ["failed", undefined]);
+  const payment = await api.call("getPayment", 200, { as, path: { id: again.text("payment_id") } });
+  assert.deepEqual(payment.at("routing"), { reason: "decline" });
+  assert.deepEqual(
+    [0, 1].map((i) => payment.at(`attempts.${i}.connector`)),
+    [first, second],
+  );
+  const off = { rules: [], on_outage: "stop", on_decline: null, version: 1 };
+  assert.equal((await api.call("replaceRouting", 200, { as, body: off })).at("on_decline"), undefined);
 });
 
 // Proves replaceRouting: session

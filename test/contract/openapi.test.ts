@@ -125,7 +125,7 @@ const fields: Record<string, string> = {
   Application:
     "id:s status:s applicant_email:s legal_name:s trading_name:s country_code:s currency_code:s merchant_id:s created_at:s missing:a",
   EventType: "code:s label:s category:s",
-  Confirmation: "id:s status:s payment_id:s payment_status:s failure:o",
+  Confirmation: "id:s status:s payment_id:s payment_status:s failure:o render_replaced:b",
   RefundResult: "id:s payment_id:s refunded:i status:s connector_ref:s refund_status:s",
 };
 const typeNames: Record<string, string> = { s: "string", i: "integer", b: "boolean", a: "array", o: "object" };

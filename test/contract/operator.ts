@@ -4,9 +4,11 @@ import { readFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import pg from "pg";
 import { connectPeer } from "#platform/rpc/client.ts";
+import { idSuffix, newId } from "#platform/values/id.ts";
 import { membersOf } from "#platform/values/unchecked.ts";
 import { RiskKind, RiskService } from "#proto/checkout/v1/risk_pb.ts";
-import { ApplicationService, MerchantService } from "#proto/merchant/v1/merchant_pb.ts";
+import { ApplicationService, Environment, MerchantService } from "#proto/merchant/v1/merchant_pb.ts";
+import { ConnectorAccountService } from "#proto/payments/v1/payments_pb.ts";
 import type { StackInfo } from "../../deploy/local/stack-file.ts";
 import { type Api, apiClient } from "../harness/api.ts";
 import type { TestMerchant } from "../harness/merchant.ts";
@@ -114,11 +116,31 @@ async function processorApi(stack: StackInfo, account: string): Promise<Api> {
   });
 }
 
-/** The stack keeps its secrets next to its certificates. */
 async function processorKey(stack: StackInfo): Promise<string> {
+  return String((await secretsOf(stack)).simulatorSecretKey);
+}
+
+/** The stack keeps its secrets next to its certificates. */
+async function secretsOf(stack: StackInfo) {
   const file = join(dirname(dirname(stack.tls.ca)), "secrets.json");
-  const secrets: unknown = JSON.parse(await readFile(file, "utf8"));
-  return String(membersOf(secrets).simulatorSecretKey);
+  return membersOf(JSON.parse(await readFile(file, "utf8")));
+}
+
+/** Adds another account of the simulator, which is not the primary one. @returns its id */
+export async function addAccount(stack: StackInfo, { id: merchantId }: TestMerchant): Promise<string> {
+  const { simulatorSecretKey, simulatorWebhookSecret } = await secretsOf(stack);
+  const credentials = {
+    account: `acct_${idSuffix(newId("connector"))}`,
+    secret_key: String(simulatorSecretKey),
+    webhook_secret: String(simulatorWebhookSecret),
+  };
+  const peer = connectPeer({ url: stack.rpc.payments, token: stack.rpc_token });
+  try {
+    const added = { merchantId, environment: Environment.SANDBOX, connector: "simulator", credentials };
+    return (await peer.client(ConnectorAccountService).addConnectorAccount(added)).connector?.id ?? "";
+  } finally {
+    peer.close();
+  }
 }
 
 /**

@@ -79,7 +79,7 @@ export const rows: Readonly<Record<string, readonly string[]>> = {
   listConnectors: ["response"],
   updateConnector: ["surface", "primary", "response", "errors"],
   getRouting: ["response"],
-  replaceRouting: ["rules", "version", "session", "response", "errors"],
+  replaceRouting: ["rules", "version", "decline", "session", "response", "errors"],
   getMerchant: ["response"],
   updateProfile: ["response", "errors"],
   getBranding: ["response"],

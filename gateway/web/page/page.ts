@@ -181,7 +181,8 @@ const advices: Readonly<Record<string, keyof PageTexts>> = {
 };
 
 /** An unknown code uses the advice, or else the general text. */
-function declineText({ declineCode = "", advice = "" }: CheckoutError, own: PageTexts): string {
+function declineText({ declineCode = "", advice = "", fieldsReplaced }: CheckoutError, own: PageTexts): string {
+  if (fieldsReplaced) return own.declinedAgain;
   const name = Object.hasOwn(declineTexts, declineCode) ? declineTexts[declineCode] : advices[advice];
   return own[name ?? "declinedCard"];
 }

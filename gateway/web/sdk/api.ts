@@ -16,6 +16,8 @@ export interface Verdict {
   readonly paymentStatus: string;
   /** Why the last attempt was declined, if any. */
   readonly failure: Members;
+  /** The decline moved the payment to another processor: the session has another render. */
+  readonly isReplaced: boolean;
 }
 
 interface RefusedAnswer {
@@ -69,10 +71,10 @@ function refusedAnswer(error: CheckoutError, retryAfterMs = 0): RefusedAnswer {
 }
 
 function readVerdict(body: unknown): Verdict | undefined {
-  const { status, payment_id: paymentId, payment_status: paymentStatus, failure } = membersOf(body);
+  const { status, payment_id: paymentId, payment_status: paymentStatus, ...more } = membersOf(body);
   const isKnown = status === "open" || status === "processing" || status === "completed";
   if (!isKnown || typeof paymentId !== "string" || typeof paymentStatus !== "string") return undefined;
-  return { status, paymentId, paymentStatus, failure: membersOf(failure) };
+  return { status, paymentId, paymentStatus, failure: membersOf(more.failure), isReplaced: !!more.render_replaced };
 }
 
 /** Never rejects. */

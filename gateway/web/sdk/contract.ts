@@ -33,9 +33,9 @@ export interface CreateOptions {
   readonly signal?: AbortSignal;
   /**
    * Texts for buyers by error code, which replace ours in the language of `locale`. `unconfirmed` is for a decline by
-   * 3-D Secure.
+   * 3-D Secure, `retype` for one after which the card is entered again.
    */
-  readonly messages?: Readonly<Partial<Record<ErrorCode | "unconfirmed", string>>>;
+  readonly messages?: Readonly<Partial<Record<ErrorCode | "unconfirmed" | "retype", string>>>;
   /** Accessible name of the card fields; default "Card details", in the language of `locale`. */
   readonly title?: string;
 }
@@ -188,6 +188,8 @@ export interface CheckoutError {
    * it to choose a text; do not show it.
    */
   readonly declineCode?: string;
+  /** After a decline: new, empty fields of another processor are mounted, where the buyer enters the card again. */
+  readonly fieldsReplaced?: true;
   /** For `secret_unavailable`: the error of `sessionSecret()`. For `load_failed`: the script's error, if known. */
   readonly cause?: unknown;
   /** For `csp_blocked`: the directive of the page's Content-Security-Policy that lacks `host`: `connect-src`, … */

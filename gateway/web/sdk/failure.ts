@@ -4,8 +4,8 @@ import type { Members } from "./members.ts";
 
 type Row = readonly [type: CheckoutError["type"], retryable: boolean, message: string];
 
-/** `unconfirmed` is the text of a decline by 3-D Secure, after which the same card may work. */
-const rows: Readonly<Record<ErrorCode | "unconfirmed", Row>> = {
+/** `unconfirmed`: declined by 3-D Secure, the same card may work. `retype`: fields of another processor are mounted. */
+const rows: Readonly<Record<ErrorCode | "unconfirmed" | "retype", Row>> = {
   load_failed: ["load", true, "The payment form could not be loaded. Please try again."],
   secret_unavailable: ["load", true, "The payment form could not be loaded. Please try again."],
   csp_blocked: ["integration", false, "This payment cannot be made here."],
@@ -16,6 +16,7 @@ const rows: Readonly<Record<ErrorCode | "unconfirmed", Row>> = {
   session_expired: ["session", false, "This payment link has expired. You were not charged."],
   session_canceled: ["session", false, "This payment was canceled. You were not charged."],
   declined: ["declined", true, "Your card was declined. Try another card."],
+  retype: ["declined", true, "Your card was declined. Please enter it again."],
   unconfirmed: ["declined", true, "Your bank did not confirm the payment. Please try again."],
   connector_error: ["server", true, "The payment did not go through and you were not charged. Please try again."],
   unsupported_surface: ["integration", false, "This payment cannot be made here."],
@@ -29,12 +30,16 @@ const rows: Readonly<Record<ErrorCode | "unconfirmed", Row>> = {
 
 export type Fail = (code: ErrorCode, more?: ErrorDetails) => CheckoutError;
 
-export type ErrorDetails = Pick<CheckoutError, "requestId" | "declineCode" | "advice" | "cause" | "directive" | "host">;
+export type ErrorDetails = Pick<
+  CheckoutError,
+  "requestId" | "declineCode" | "advice" | "fieldsReplaced" | "cause" | "directive" | "host"
+>;
 
 /** @param messages by error code; read for each error, since they may load later */
 export function createFail(messages: Members): Fail {
   return (code, more) => {
-    const name = /authentication|canceled/.test(`${more?.declineCode}`) ? "unconfirmed" : code;
+    const declined = /authentication|canceled/.test(`${more?.declineCode}`) ? "unconfirmed" : code;
+    const name = more?.fieldsReplaced ? "retype" : declined;
     const [type, retryable, message] = rows[name];
     const own = messages[name];
     return { ...more, name: "CheckoutError", type, code, message: typeof own === "string" ? own : message, retryable };

@@ -1,6 +1,7 @@
 // Confirms a session for the buyer's browser. Phases: 1 open it with its secret; a completed one replays its payment ·
 // 2 payments asks the processor about the intent, and cancels it if the session is overdue or out of attempts · 3 apply
-// the answer in one commit; after a decline risk screening may cancel the intent first. A failed call changes nothing.
+// the answer in one commit; after a decline risk screening may cancel the intent first · 4 a declined payment may move
+// to another account (renew-render.ts). A failed call changes nothing.
 import { crashPoint } from "#platform/process/crash-point.ts";
 import { Failure } from "#platform/values/failure.ts";
 import type { PaymentFailure } from "#proto/payments/v1/payments_pb.ts";
@@ -11,6 +12,7 @@ import { isExhausted, isLive, type SessionStatus } from "../rules/session.ts";
 import type { StoredSession } from "../store/sessions.ts";
 import { applyFact, askPayment, type PaymentAnswer } from "./apply-fact.ts";
 import { isOverdue } from "./expire-session.ts";
+import { moveDeclined } from "./renew-render.ts";
 import { openWithSecret } from "./session-secret.ts";
 
 interface Confirmation {
@@ -19,6 +21,8 @@ interface Confirmation {
   readonly paymentStatus: string;
   /** The reason of a decline, for the merchant. */
   readonly failure?: PaymentFailure | undefined;
+  /** The decline moved the payment to another account. */
+  readonly renderReplaced?: boolean;
 }
 
 /** @throws Failure NOT_FOUND, SESSION_EXPIRED (expired or canceled), CONNECTOR_ERROR, PAYMENT_BLOCKED. */
@@ -40,7 +44,8 @@ export async function confirmSession(
   const { status, paymentStatus } = after.state;
   if (status === "expired" || status === "canceled") throw new Failure("SESSION_EXPIRED");
   // Before the first attempt the session has no payment status; the buyer gets `pending`.
-  return { ...confirmation(after, paymentStatus || fact.paymentStatus), failure: fact.failure };
+  const renderReplaced = await moveDeclined(context, after);
+  return { ...confirmation(after, paymentStatus || fact.paymentStatus), failure: fact.failure, renderReplaced };
 }
 
 /**

@@ -1,6 +1,6 @@
-// Renews the render of an intent whose page ends before its session: a page lives for a day, a session for up to
-// thirty. Phases: 1 near the page's end, payments asks the processor and renews the intent if needed · 2 apply the
-// payment's state · 3 store the new render.
+// Replaces the render of a session: of an intent whose page ends before the session, since a page lives for a day, or
+// of a declined one that moves to another account. Phases: 1 near the page's end or after a decline, payments replaces
+// the intent if needed · 2 apply the payment's state · 3 store the new render.
 import { toBinary } from "@bufbuild/protobuf";
 import { timestampMs } from "@bufbuild/protobuf/wkt";
 import { crashPoint } from "#platform/process/crash-point.ts";
@@ -27,20 +27,43 @@ export async function withCurrentRender(
 ): Promise<{ readonly session: StoredSession; readonly render: Render | undefined }> {
   const render = renderOf(context.vault, session);
   const endMs = render?.expiresAt && timestampMs(render.expiresAt);
-  if (endMs === undefined || endMs - askBeforeMs > clockMs()) return { session, render };
+  const isEnding = endMs !== undefined && endMs - askBeforeMs <= clockMs();
+  if (!isEnding && !isDeclined(session)) return { session, render };
   try {
-    return await renewRender(context, session);
+    return await renewRender(context, session, !isEnding);
   } catch (error) {
     const isAway = error instanceof Failure && error.reason === "SERVICE_UNAVAILABLE";
-    if (!isAway || endMs <= clockMs()) throw error;
+    if (!isAway || (isEnding && endMs <= clockMs())) throw error;
     context.log.warn({ err: error, session_id: session.id }, "page end not checked: payments unavailable");
     return { session, render };
   }
 }
 
-async function renewRender(context: CheckoutContext, session: StoredSession) {
+function isDeclined({ state }: StoredSession): boolean {
+  return state.status === "open" && state.paymentStatus === "failed";
+}
+
+/**
+ * After a decline: moves the payment to another account, if its merchant's routing names that decline.
+ * @returns true if the session has another render; false also in doubt, which the next read resolves
+ */
+export async function moveDeclined(context: CheckoutContext, session: StoredSession): Promise<boolean> {
+  if (!isDeclined(session)) return false;
+  try {
+    const after = await renewRender(context, session, true);
+    return (
+      after.render !== undefined && !(after.session.render ?? Buffer.alloc(0)).equals(session.render ?? Buffer.alloc(0))
+    );
+  } catch (error) {
+    context.log.warn({ err: error, session_id: session.id }, "declined payment not moved: retrying with the next read");
+    return false;
+  }
+}
+
+async function renewRender(context: CheckoutContext, session: StoredSession, onlyAfterDecline: boolean) {
   const { payment, render } = await context.payments.renewIntent({
     paymentId: paymentIdOf(session.id),
+    onlyAfterDecline,
     description: session.description,
     returnUrl: returnUrlOf(context, session.id) || session.successUrl,
     lineItems: session.lineItems.map(({ name, quantity, amount }) => ({ name, quantity, amount })),
@@ -51,7 +74,8 @@ async function renewRender(context: CheckoutContext, session: StoredSession) {
   if (!render || !current || !after.render) return { session: after, render: renderOf(context.vault, after) };
   const bytes = toBinary(RenderSchema, render);
   if (Buffer.compare(bytes, toBinary(RenderSchema, current)) !== 0) {
-    await replaceRender(context.db, session.id, after.render, sealRender(context.vault, session.id, bytes));
+    const fresh = { render: sealRender(context.vault, session.id, bytes), connector: render.connector };
+    await replaceRender(context.db, session.id, after.render, fresh);
   }
   const stored = (await findSession(context.db, session.id)) ?? after;
   return { session: stored, render: renderOf(context.vault, stored) && render };

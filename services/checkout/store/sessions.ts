@@ -83,9 +83,19 @@ export async function replaceSecretHash(sql: Sql, id: Id<"session">, old: KeyedH
   ]);
 }
 
-/** Stores the render of a renewed intent, unless it has changed. The session's version stays. */
-export async function replaceRender(sql: Sql, id: Id<"session">, old: Buffer, fresh: Buffer): Promise<void> {
-  await sql.rows("update sessions set render = $3 where id = $1 and render = $2", [id, old, fresh]);
+/** Stores the render of another intent, unless it has changed. The session's version stays. */
+export async function replaceRender(
+  sql: Sql,
+  id: Id<"session">,
+  old: Buffer,
+  fresh: { readonly render: Buffer; readonly connector: string },
+): Promise<void> {
+  await sql.rows("update sessions set render = $3, connector = $4 where id = $1 and render = $2", [
+    id,
+    old,
+    fresh.render,
+    fresh.connector,
+  ]);
 }
 
 /**

@@ -26,7 +26,8 @@ export async function replaceRouting(
     }
     await saveRouting(tx, merchantId, environment, replaced);
     const event = { type: "routing.updated", merchantId, environment, objectId: merchantId, status: "" };
-    const attributes = { version: String(replaced.version), rules: String(replaced.rules.length) };
+    const on_decline = replaced.declineCodes.join(",");
+    const attributes = { version: String(replaced.version), rules: String(replaced.rules.length), on_decline };
     await context.outbox.append(tx, [
       { ...event, at: clockNow(), attributes: { ...attributes, on_outage: replaced.onOutage } },
     ]);

@@ -19,6 +19,8 @@ export interface RoutingRule {
 export interface Routing {
   readonly rules: readonly RoutingRule[];
   readonly onOutage: "next" | "stop";
+  /** Failure codes after which a session gets one intent at the next account. */
+  readonly declineCodes: readonly string[];
   /** 0: none is stored. */
   readonly version: number;
 }

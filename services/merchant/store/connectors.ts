@@ -60,8 +60,8 @@ export const fallbacksMax = 4;
 
 /**
  * The merchant's status, its routing and the accounts that may serve a new session: the primary one first, then those
- * that a rule or the session names, then, if the routing allows the next account, the other active ones that may be
- * primary. Undefined if the merchant does not exist.
+ * that a rule or the session names, then, if an outage or a decline may lead to the next account, the other active ones
+ * that may be primary. Undefined if the merchant does not exist.
  */
 export async function findCandidates(
   sql: Sql,
@@ -75,15 +75,15 @@ export async function findCandidates(
      cross join lateral (select coalesce(jsonb_path_query_array(r.rules, '$[*].use[*]'), '[]') as used) named
      left join connectors c on c.merchant_id = m.id and c.environment = $2
        and (c.is_primary or (c.is_active and c.can_be_primary
-         and (coalesce(r.on_outage = 'next', m.failover_enabled) or c.id = $3 or named.used @> to_jsonb(c.id))))
+         and (coalesce(r.on_outage = 'next' or r.decline_codes <> '{}', m.failover_enabled) or c.id = $3 or named.used @> to_jsonb(c.id))))
      where m.id = $1 order by c.is_primary desc, c.id = $3 or named.used @> to_jsonb(c.id) desc, c.id limit $4`,
     [merchantId, environment, connectorId, 2 + routedAccountsMax + fallbacksMax],
   );
   const [first] = rows;
   if (!first) return undefined;
-  const { merchantStatus, rules, onOutage, version } = first;
+  const { merchantStatus, rules, onOutage, declineCodes, version } = first;
   const accounts = rows.flatMap((row) => (row.id === null ? [] : [accountOf(row)]));
-  return { merchantStatus, routing: { rules, onOutage, version }, accounts };
+  return { merchantStatus, routing: { rules, onOutage, declineCodes, version }, accounts };
 }
 
 export async function findAccountById(sql: Sql, id: string): Promise<AccountRow | undefined> {

@@ -5,6 +5,7 @@ import type { Routing } from "../rules/routing.ts";
 
 /** Columns of `merchants m left join routings r`. Without a row the merchant's failover setting applies. */
 export const routingColumns = `coalesce(r.rules, '[]') as rules, coalesce(r.version, 0) as version,
+  coalesce(r.decline_codes, '{}') as "declineCodes",
   coalesce(r.on_outage, case when m.failover_enabled then 'next' else 'stop' end) as "onOutage"`;
 
 /** undefined: there is no such merchant. */
@@ -26,13 +27,14 @@ export async function saveRouting(
   tx: Tx,
   merchantId: string,
   environment: Environment,
-  { rules, onOutage, version }: Routing,
+  { rules, onOutage, declineCodes, version }: Routing,
 ): Promise<void> {
   await tx.rows(
-    `insert into routings (merchant_id, environment, rules, on_outage, version) values ($1, $2, $3, $4, $5)
-     on conflict (merchant_id, environment)
-     do update set rules = excluded.rules, on_outage = excluded.on_outage, version = excluded.version`,
-    [merchantId, environment, JSON.stringify(rules), onOutage, version],
+    `insert into routings (merchant_id, environment, rules, on_outage, decline_codes, version)
+     values ($1, $2, $3, $4, $5, $6)
+     on conflict (merchant_id, environment) do update set rules = excluded.rules, on_outage = excluded.on_outage,
+       decline_codes = excluded.decline_codes, version = excluded.version`,
+    [merchantId, environment, JSON.stringify(rules), onOutage, [...declineCodes], version],
   );
 }
 

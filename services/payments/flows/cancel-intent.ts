@@ -9,6 +9,7 @@ import { isReturned, isUnpaid } from "../rules/payment.ts";
 import { closeOperation, findOperation } from "../store/operations.ts";
 import { findPayment, type StoredPayment } from "../store/payments.ts";
 import { findOpenRenewal } from "../store/renewals.ts";
+import { stopReroute } from "../store/reroutes.ts";
 import { provenValue } from "./accounts/ask-processor.ts";
 import { searchIntent } from "./make-at-processor.ts";
 import { endRenewal } from "./renewals/adopt-renewal.ts";
@@ -83,9 +84,13 @@ export async function settleCancellation(
   const end =
     at === undefined ? report : { ...report, facts: [...report.facts, { kind: "intent_canceled", at } as const] };
   const books = await lockBooks(tx, paymentId);
-  const { connectorRef } = books.payment;
-  if ((connectorRef !== "" && connectorRef !== ref) || (await findOpenRenewal(tx, paymentId))) return undefined;
-  return await settleLocked(tx, deps, books, end, "reconcile");
+  const { connectorRef, formerRef, rerouteTo } = books.payment;
+  const isReplaced = connectorRef === "" ? formerRef === ref : connectorRef !== ref;
+  if (isReplaced || (await findOpenRenewal(tx, paymentId))) return undefined;
+  if (!rerouteTo) return await settleLocked(tx, deps, books, end, "reconcile");
+  // The payment ends instead of moving to its next account.
+  await stopReroute(tx, paymentId);
+  return await settleLocked(tx, deps, await lockBooks(tx, paymentId), end, "reconcile");
 }
 
 /** The id of an intent that was not recorded; undefined: provably none exists. @throws Failure CONNECTOR_ERROR. */

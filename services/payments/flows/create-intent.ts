@@ -38,6 +38,11 @@ type IntentRequest = Omit<NewPayment, "connector" | "connectorAccountId" | "surf
   readonly lineItems: readonly OrderLine[];
 };
 
+type IntentOrderRequest = Pick<
+  IntentRequest,
+  "id" | "amount" | "currency" | "captureMethod" | "description" | "returnUrl" | "lineItems"
+>;
+
 interface IntentAnswer {
   readonly connector: string;
   readonly surface: string;
@@ -99,11 +104,11 @@ interface IntentTarget {
   readonly fallbacks: readonly ProcessorAccount[];
 }
 
-/** Phases 3 and 4. */
-async function makeAndRecord(
+/** Phases 3 and 4. @throws Failure as orderRefusal. */
+export async function makeAndRecord(
   deps: CreateIntentDeps,
   target: IntentTarget,
-  request: IntentRequest,
+  request: IntentOrderRequest,
   operation: Operation,
 ): Promise<IntentAnswer> {
   const { account, surface } = target;

@@ -113,13 +113,15 @@ async function settleEvent(
   report: IntentReport | undefined,
 ): Promise<SettlementResult | undefined> {
   const locked = paymentId === undefined ? undefined : await lockPayment(tx, paymentId);
-  const isOurs = locked?.payment.connectorAccountId === account.id;
-  const settled = report && locked && isOurs ? await settleLocked(tx, deps, locked, report, "processor") : undefined;
+  const isFormer = locked?.payment.formerAccountId === account.id;
+  const isOurs = isFormer || locked?.payment.connectorAccountId === account.id;
+  const books = isOurs && locked && { ...locked, isFormer };
+  const settled = report && books ? await settleLocked(tx, deps, books, report, "processor") : undefined;
   const isNew = await insertProcessorEvent(tx, {
     connector: account.connector,
     id: event.id,
     type: event.type,
-    paymentId: isOurs ? locked.payment.id : undefined,
+    paymentId: books ? books.payment.id : undefined,
     note: (settled?.ignored ?? ["not about a payment of ours"]).join("; "),
   });
   if (!isNew) throw new Repeat();

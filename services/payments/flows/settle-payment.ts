@@ -26,15 +26,9 @@ import {
 import { disputesOf, releaseDisputes, saveDispute } from "../store/disputes/disputes.ts";
 import { closeEndings } from "../store/endings.ts";
 import { appendMovements } from "../store/journal.ts";
-import {
-  type LockedPayment,
-  lockPayment,
-  recordFound,
-  recordRenewal,
-  type StoredPayment,
-  savePayment,
-} from "../store/payments.ts";
+import { type LockedPayment, lockPayment, recordFound, type StoredPayment, savePayment } from "../store/payments.ts";
 import { freeRefundIds, insertRefund, refundsOf, type StoredRefund, saveRefund } from "../store/refunds/refunds.ts";
+import { atFormerAccount, movePayment, recordPaidRenewal, reportBeforeMove } from "./renewals/replaced-intent.ts";
 import { type RecordedFunds, recordFunds, recordSecondRefunds } from "./unexpected-funds/record-funds.ts";
 
 interface SettleDeps {
@@ -58,6 +52,9 @@ interface SeenVersion {
   readonly versionSeen?: number | undefined;
 }
 
+/** `isFormer`: the report comes from an account that the payment has left. */
+type SettledBooks = LockedPayment & SeenVersion & { readonly isFormer?: boolean };
+
 /** Settles a report about an intent in the caller's transaction. @throws Failure NOT_FOUND. */
 export async function settlePayment(
   tx: Tx,
@@ -74,14 +71,18 @@ export async function settlePayment(
 export async function settleLocked(
   tx: Tx,
   deps: SettleDeps,
-  books: LockedPayment & SeenVersion,
+  books: SettledBooks,
   report: IntentReport,
   path: Path,
 ): Promise<SettlementResult> {
   const { payment } = books;
-  const discrepancy = discrepancyOf(payment, report);
-  const renewed = discrepancy && (await recordPaidRenewal(tx, payment, report));
-  if (renewed) return await settleLocked(tx, deps, renewed, report, path);
+  const isFormer = books.isFormer || report.ref === payment.formerRef;
+  const discrepancy = discrepancyOf(payment, report, isFormer);
+  if (discrepancy && !isFormer && (await recordPaidRenewal(tx, payment, report))) {
+    return await settleLocked(tx, deps, await lockBooks(tx, payment.id), report, path);
+  }
+  const beforeMove = discrepancy ? undefined : reportBeforeMove(payment, report);
+  if (beforeMove) return await settleMove(tx, deps, books, { report, beforeMove }, path);
   const own = ownPart(payment, report, discrepancy);
   const isRenamed = report.reference !== payment.id;
   const settled = own
@@ -90,7 +91,13 @@ export async function settleLocked(
   // Otherwise savePayment records it.
   if (!own && payment.notFoundSince && report.ref === payment.connectorRef) await recordFound(tx, payment.id);
   if (!discrepancy && !books.hasUnexpectedFunds) return settled;
-  const { mismatch, opened, ignored } = await recordFunds(tx, settled.payment, report, discrepancy, path);
+  const { mismatch, opened, ignored } = await recordFunds(
+    tx,
+    isFormer ? atFormerAccount(settled.payment) : settled.payment,
+    report,
+    discrepancy,
+    path,
+  );
   return {
     ...settled,
     mismatch,
@@ -99,18 +106,18 @@ export async function settleLocked(
   };
 }
 
-/**
- * Records a renewed intent that was paid while the answer to its creation was lost. An unpaid one is recorded with its
- * render by flows/renewals.
- */
-async function recordPaidRenewal(
+/** Settles the end of a declined intent: the payment moves to its next account, unless it was paid meanwhile. */
+async function settleMove(
   tx: Tx,
-  { id, renewals, render }: StoredPayment,
-  { ref: connectorRef, reference, renewal, facts }: IntentReport,
-): Promise<LockedPayment | undefined> {
-  if (reference !== id || renewal !== renewals + 1) return undefined;
-  if (!facts.some(({ kind }) => kind === "attempt_succeeded")) return undefined;
-  return (await recordRenewal(tx, { id, renewal, connectorRef }, render)) ? await lockBooks(tx, id) : undefined;
+  deps: SettleDeps,
+  books: SettledBooks,
+  { report, beforeMove }: { readonly report: IntentReport; readonly beforeMove: IntentReport },
+  path: Path,
+): Promise<SettlementResult> {
+  const settled = await settleUpdate(tx, deps, books, { ...beforeMove, kind: "intent" }, path, report.ref);
+  const hasMoved = await movePayment(tx, settled.payment, deps.reconcileAfterSeconds);
+  const after = await lockBooks(tx, books.payment.id);
+  return hasMoved ? { ...settled, payment: after.payment } : await settleLocked(tx, deps, after, report, path);
 }
 
 /** Settles a report about one refund of ours. */

@@ -26,7 +26,7 @@ export interface RoutedOrder {
 export interface PaymentRouting {
   /** Position of the rule that matched, from 1. */
   readonly rule: number | undefined;
-  readonly reason: "primary" | "rule" | "session" | "outage";
+  readonly reason: "primary" | "rule" | "session" | "outage" | "decline";
 }
 
 /**

@@ -79,10 +79,11 @@ export interface Settlement {
 /** An id for a new refund or dispute. @param reference our refund id, as the processor reports it; may be empty */
 type NewId = (noun: "refund" | "dispute", reference: string) => string;
 
-/** How a reported intent differs from the payment's order. @returns undefined: it is the payment's own. */
-export function discrepancyOf(payment: Claimant, report: ReportedIntent): Discrepancy | undefined {
+/** @param isFormer of an account that the payment has left @returns undefined: it is the payment's own. */
+export function discrepancyOf(payment: Claimant, report: ReportedIntent, isFormer = false): Discrepancy | undefined {
   const hasIntent = payment.connectorRef !== "";
-  if (hasIntent && report.ref !== payment.connectorRef) return { kind: "second_charge", field: "intent id" };
+  const isOther = isFormer || (hasIntent && report.ref !== payment.connectorRef);
+  if (isOther) return { kind: "second_charge", field: "intent id" };
   // Others can edit the reference, so it decides only while the payment has no intent.
   if (!hasIntent && report.reference !== payment.id) return { kind: "other_amount", field: "reference" };
   if (report.amount !== payment.state.amount) return { kind: "other_amount", field: "amount" };
@@ -110,9 +111,8 @@ export function ownPart(
   };
 }
 
-function hasCaptured(fact: IntentFact, above: bigint): boolean {
-  return fact.kind === "attempt_succeeded" && fact.capturedAmount > above;
-}
+const hasCaptured = (fact: IntentFact, above: bigint) =>
+  fact.kind === "attempt_succeeded" && fact.capturedAmount > above;
 
 export function applyUpdate(books: Books, update: SettlementUpdate, path: Path, newId: NewId): Settlement {
   const draft = new Draft(books, path, newId);

@@ -32,6 +32,7 @@ export interface Claimant {
   readonly id: string;
   /** Empty: no intent yet. */
   readonly connectorRef: string;
+  readonly connectorAccountId?: string;
   readonly currency: string;
   readonly state: Pick<PaymentState, "amount" | "outcome" | "authorizedAt">;
 }
@@ -58,6 +59,9 @@ export interface Funds extends FundsAmounts {
   readonly state: FundsState;
   readonly currency: string;
 }
+
+/** With the account of its intent. */
+type PlacedFunds = Funds & { readonly connectorAccountId?: string };
 
 /** A row after a report. */
 export interface FundsUpdate extends FundsAmounts {
@@ -123,7 +127,7 @@ export function heldIn({ kind, state, amount, returned, closed }: Omit<Funds, "i
 }
 
 /** The actions an operator can take. @param payment the one that the row's reference names */
-export function actionsOf(row: Funds, payment: Claimant): readonly FundsAction[] {
+export function actionsOf(row: PlacedFunds, payment: Claimant): readonly FundsAction[] {
   if (row.state !== "open") return [];
   switch (row.kind) {
     case "lost_intent":
@@ -139,8 +143,12 @@ export function actionsOf(row: Funds, payment: Claimant): readonly FundsAction[]
   }
 }
 
-/** A second charge of the ordered amount can replace the payment's own intent while that is unpaid. */
-function isAcceptable({ kind, amount, returned, currency }: Funds, { state, ...payment }: Claimant): boolean {
+/** A second charge of the ordered amount can replace the payment's own intent at its account while that is unpaid. */
+function isAcceptable(
+  { kind, amount, returned, currency, ...row }: PlacedFunds,
+  { state, ...payment }: Claimant,
+): boolean {
+  if (row.connectorAccountId !== payment.connectorAccountId) return false;
   const isUnpaid = state.outcome !== "succeeded" && state.outcome !== "canceled" && state.authorizedAt === undefined;
   const isOrder = amount === state.amount && currency === payment.currency && returned === 0n;
   return kind === "second_charge" && isUnpaid && isOrder;

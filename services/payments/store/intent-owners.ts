@@ -19,13 +19,14 @@ export async function paymentOfIntent(sql: GroupedSql, intent: NamedIntent): Pro
   return isId("payment", owner) ? owner : undefined;
 }
 
-/** Payments that have the intents, or whose suspense rows do. */
+/** Payments that have, or had, the intents, or whose suspense rows do. */
 async function ownersOfIntents(sql: Sql, intents: readonly NamedIntent[]): Promise<(string | undefined)[]> {
   const input = intents.map(({ connector, connectorRef: ref }, i) => ({ i, connector, ref }));
   const rows = await sql.rows<{ i: number; owner: string | null }>(
-    `select g.i, coalesce(p.id, s.payment_id) as owner
+    `select g.i, coalesce(p.id, f.id, s.payment_id) as owner
      from jsonb_to_recordset($1) as g (each integer, i integer, connector text, ref text)
      left join payments p on p.connector = g.connector and p.connector_ref = g.ref
+     left join payments f on f.former_connector = g.connector and f.former_ref = g.ref
      left join lateral (select payment_id from suspense where connector = g.connector and connector_ref = g.ref
        and kind <> 'second_refund' limit 1) s on true
      where g.each = 1`,

@@ -24,6 +24,14 @@ export const nullableText: Column<string> = {
   write: (value) => value || null,
 };
 
+export interface NextAccount {
+  readonly id: string;
+  readonly connector: string;
+  readonly surface: string;
+  /** The processor's time before the first try, RFC 3339. */
+  readonly sentAfter: string | undefined;
+}
+
 const identity = {
   id: text,
   merchantId: text,
@@ -36,6 +44,12 @@ const identity = {
   connectorRef: nullableText,
   surface: text,
   render: optionalColumn(bytes),
+  /** The account that the payment moves to once its declined intent has ended. */
+  rerouteTo: optionalColumn(sqlColumn<NextAccount>("jsonb")),
+  /** The declined intent that has ended, and its account; empty: none. */
+  formerConnector: nullableText,
+  formerAccountId: nullableText,
+  formerRef: nullableText,
   /** How often another intent replaced one whose page ended. */
   renewals: integer,
   status: sqlColumn<PaymentStatus>("text"),
@@ -128,7 +142,7 @@ export function cardFields(card: Card | undefined): RowOf<typeof cardColumns> {
   };
 }
 
-export const attemptColumns = new Columns({
+const attempt = {
   ref: text,
   outcome: sqlColumn<"succeeded" | "failed">("text"),
   failureCode: text,
@@ -138,4 +152,7 @@ export const attemptColumns = new Columns({
   cardBrand: nullableText,
   cardLast4: nullableText,
   threeDsResult: text,
-});
+};
+export const attemptColumns = new Columns(attempt);
+/** With the account of an attempt; empty: the payment's. */
+export const attemptRecordColumns = new Columns({ ...attempt, connectorAccountId: nullableText });

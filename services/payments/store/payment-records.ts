@@ -4,7 +4,7 @@ import { bigint, Columns, optionalColumn, type RowOf, text, time } from "#platfo
 import type { GroupedSql, Sql } from "#platform/database/database.ts";
 import type { Environment } from "#proto/merchant/v1/merchant_pb.ts";
 import { type Card, isAuthorized, netAmount } from "../rules/payment.ts";
-import { attemptColumns, cardColumns, cardOf, paymentColumns } from "./payment-columns.ts";
+import { attemptRecordColumns, cardColumns, cardOf, paymentColumns } from "./payment-columns.ts";
 import { refundColumns, type StoredRefund } from "./refunds/refunds.ts";
 
 /** Columns of a list item (docs/contract.md §5) apart from the card. */
@@ -61,7 +61,7 @@ export interface PaymentRecord extends Omit<PaymentItem, "card">, RowOf<typeof r
   readonly failed: AttemptRecord | undefined;
 }
 
-export interface AttemptRecord extends RowOf<typeof attemptColumns> {
+export interface AttemptRecord extends RowOf<typeof attemptRecordColumns> {
   readonly createdAt: Date;
 }
 
@@ -175,6 +175,6 @@ function recordOf(row: RecordRow): PaymentRecord {
 }
 
 function attemptOf(row: object): AttemptRecord {
-  const attempt = attemptColumns.read(row);
+  const attempt = attemptRecordColumns.read(row);
   return { ...attempt, createdAt: attempt.startedAt ?? attempt.endedAt };
 }

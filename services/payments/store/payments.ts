@@ -225,8 +225,9 @@ async function savePayments(sql: Sql, saved: readonly PaymentSave[]): Promise<tr
          ${cardColumns.types}, check_after_seconds float8, ended jsonb)
        where each = 1),
      ends as (
-       insert into attempts (payment_id, ${attemptColumns.names()})
-       select saved.id, e.* from saved, jsonb_to_recordset(ended) as e (${attemptColumns.types})
+       insert into attempts (payment_id, connector_account_id, ${attemptColumns.names()})
+       select saved.id, p.connector_account_id, e.*
+       from saved join payments p using (id), jsonb_to_recordset(ended) as e (${attemptColumns.types})
        -- An attempt that had paid can fail afterwards.
        on conflict (payment_id, ref) do update set outcome = excluded.outcome, failure_code = excluded.failure_code,
          failure_message = excluded.failure_message, ended_at = excluded.ended_at)

@@ -37,6 +37,7 @@ const fundsColumns = new Columns({
 });
 const claimantColumns = new Columns({
   paymentConnectorRef: nullableText,
+  paymentConnectorAccountId: text,
   paymentCurrency: text,
   paymentAmount: bigint,
   paymentOutcome: sqlColumn<Outcome>("text"),
@@ -51,7 +52,7 @@ export interface StoredFunds extends Funds, NewFunds, RowOf<typeof endColumns> {
 }
 
 const selectFunds = `
-  select s.*, p.connector_ref as payment_connector_ref, p.currency as payment_currency, p.amount as payment_amount,
+  select s.*, p.connector_ref as payment_connector_ref, p.connector_account_id as payment_connector_account_id, p.currency as payment_currency, p.amount as payment_amount,
     p.outcome as payment_outcome, p.authorized_at as payment_authorized_at
   from suspense s join payments p on p.id = s.payment_id`;
 
@@ -230,6 +231,7 @@ function fundsOf(row: object): StoredFunds {
     payment: {
       id: identity.paymentId,
       connectorRef: payment.paymentConnectorRef,
+      connectorAccountId: payment.paymentConnectorAccountId,
       currency: payment.paymentCurrency,
       state: {
         amount: payment.paymentAmount,

@@ -11,7 +11,11 @@ import type { Id } from "#platform/values/id.ts";
 import { Environment } from "#proto/merchant/v1/merchant_pb.ts";
 import type { IntentReport, Mount } from "../../../services/payments/connectors/connector.ts";
 import type { Connectors } from "../../../services/payments/connectors/registry.ts";
-import type { Accounts, MerchantAccount } from "../../../services/payments/flows/accounts/ask-processor.ts";
+import type {
+  Accounts,
+  ActiveAccounts,
+  MerchantAccount,
+} from "../../../services/payments/flows/accounts/ask-processor.ts";
 import type { CreatePaymentDeps } from "../../../services/payments/flows/create-payment.ts";
 import type { RefundDeps } from "../../../services/payments/flows/refunds/refund-payment.ts";
 import { type SettlementResult, settlePayment } from "../../../services/payments/flows/settle-payment.ts";
@@ -134,7 +138,8 @@ async function startPlayed(): Promise<PaymentsFixture> {
     acceptDispute: ask("acceptDispute"),
     readStatement: ask("readStatement"),
   };
-  const accounts = { active: async () => [account] as const, byId: async () => account };
+  const active: ActiveAccounts = { accounts: [account], others: [], rules: [], onOutage: "stop", declineCodes: [] };
+  const accounts = { active: async () => active, byId: async () => account };
   const connectors = { get: () => connector, find: () => connector, serves: () => true, isDown: () => played.isDown };
   const played: PaymentsFixture = {
     db,

@@ -3,6 +3,7 @@
 import { currencyExponent } from "#platform/values/money.ts";
 import type { Connector, Routing, RoutingRule } from "#proto/merchant/v1/merchant_pb.ts";
 import type { RoutingPreview } from "#proto/payments/v1/payments_pb.ts";
+import { retriableCodes } from "../../../../services/public-json/payment.ts";
 import { type Html, html } from "../../../html.ts";
 import { queryOf } from "../../http/address.ts";
 import { type Form, unlessRefused } from "../../http/form.ts";
@@ -40,11 +41,15 @@ export async function routingPanel(
   const previews = amount
     ? await readPreviews(peers, { merchantId, environment, amount, currency: asked.currency })
     : [];
+  const declines = (routing?.declineCodes ?? []).map((code) => translateCode(language, "failures", code));
   const change = visit.may("connectors.write")
     ? html`<p><a class="button secondary" href="${base}/processors/routing">${texts.change}</a></p>`
     : "";
   return html`<section class="panel"><h2>${texts.title}</h2>${ruleTable(visit, connectors, routing?.rules ?? [])}
-${factList([[texts.onOutage, routing?.onOutage === "next" ? texts.next : texts.stop]])}${change}
+${factList([
+  [texts.onOutage, routing?.onOutage === "next" ? texts.next : texts.stop],
+  [texts.onDecline, declines.join(", ")],
+])}${change}
 <h3>${texts.preview}</h3>${filterForm(`${base}/processors`, texts.preview, texts.show, [
     filterInput({ name: "amount", label: texts.amount, value: asked.amount, type: "text", maxlength: 16 }),
     filterInput({ name: "currency", label: texts.currency, value: asked.currency, type: "text", maxlength: 3 }),
@@ -145,12 +150,16 @@ async function editPage(
     ...{ name: "on_outage", label: texts.onOutage, one: true, values: [routing?.onOutage ?? "stop"] },
     choices: (["next", "stop"] as const).map((value) => ({ value, label: texts[value] })),
   });
+  const decline = choiceField({
+    ...{ name: "on_decline", label: texts.onDecline, hint: texts.onDeclineHint, values: routing?.declineCodes ?? [] },
+    choices: retriableCodes.map((value) => ({ value, label: translateCode(language, "failures", value) })),
+  });
   return {
     title: texts.title,
     status: problems.length === 0 ? 200 : 422,
     body: html`<h1>${texts.title}</h1>${problemSummary(textsOf(language).frame.problemTitle, problems)}<p class="muted">${texts.about}</p>
 ${ruleTable(visit, connectors, routing?.rules ?? [], remove)}<h2>${texts.add}</h2>${postForm(visit, { fields: addFields(visit, connectors, typed, formOf("add")), button: texts.add, layout: "panel" })}
-<h2>${texts.onOutage}</h2>${postForm(visit, { fields: [...formOf("outage"), outage], button: texts.save, layout: "panel" })}
+<h2>${texts.onOutage}</h2>${postForm(visit, { fields: [...formOf("outage"), outage, decline], button: texts.save, layout: "panel" })}
 <p><a href="${base}/processors">${texts.back}</a></p>`,
   };
 }
@@ -202,9 +211,12 @@ async function change(context: ConsoleContext, visit: MerchantVisit, form: Form)
 
 /** @returns undefined: a field is wrong. */
 function changedRouting(routing: Routing, form: Form, typed: typeof emptyRule) {
-  const { rules, version, onOutage } = routing;
-  const kept = { onOutage, version };
-  if (form.raw("do") === "outage") return { rules, version, onOutage: form.raw("on_outage") };
+  const { rules, version, onOutage, declineCodes } = routing;
+  const kept = { onOutage, declineCodes, version };
+  if (form.raw("do") === "outage") {
+    const codes = retriableCodes.filter((code) => form.all("on_decline").includes(code));
+    return { rules, version, onOutage: form.raw("on_outage"), declineCodes: codes };
+  }
   if (form.raw("do") === "remove") {
     return { ...kept, rules: rules.filter((_, i) => i + 1 !== Number(form.raw("position"))) };
   }

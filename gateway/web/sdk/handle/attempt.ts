@@ -150,7 +150,11 @@ export class Attempts {
     const { code, advice } = verdict.failure;
     const declineCode = typeof code === "string" ? code : outcome.status === "failed" ? outcome.code : "declined";
     const isFailed = verdict.paymentStatus === "failed" && outcome.status !== "succeeded";
-    if (outcome.status === "failed" || isFailed) return this.#declined(declineCode, advice);
+    if (outcome.status === "failed" || isFailed) {
+      // Mounts the other processor's fields.
+      if (verdict.isReplaced) await this.#parts.refresh();
+      return this.#declined(declineCode, advice, verdict.isReplaced);
+    }
     // The fields reported success but the processor does not show it yet: ask again.
     if ((outcome.status === "succeeded" || outcome.status === "processing") && ++this.#doubts < doubtsMax) {
       store.move("processing");
@@ -163,13 +167,14 @@ export class Attempts {
     return { type: "error", error };
   }
 
-  #declined(declineCode: string, advice?: unknown): ConfirmResult {
+  #declined(declineCode: string, advice?: unknown, isReplaced = false): ConfirmResult {
     const { store, fail } = this.#parts;
     const wasWaiting = store.state === "processing";
-    const error = fail("declined", { declineCode, ...(typeof advice === "string" && { advice }) });
+    const replaced = isReplaced && ({ fieldsReplaced: true } as const);
+    const error = fail("declined", { declineCode, ...(typeof advice === "string" && { advice }), ...replaced });
     // After a wait the fields show their own result, so they are replaced.
     if (wasWaiting) this.#parts.renew();
-    else store.move("ready");
+    else if (store.state !== "loading") store.move("ready");
     store.emit("declined", error);
     return { type: "declined", error };
   }

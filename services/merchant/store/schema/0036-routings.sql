@@ -5,6 +5,8 @@ create table routings (
   -- In order: { currency, amountMin, amountMax, captureMethod, use, share }; empty text and 0 mean any.
   rules jsonb not null check (jsonb_typeof(rules) = 'array' and jsonb_array_length(rules) <= 20),
   on_outage text not null check (on_outage in ('next', 'stop')),
+  -- After such a decline a session gets one intent at the next account.
+  decline_codes text[] not null default '{}' check (cardinality(decline_codes) <= 20),
   version integer not null check (version > 0),
   primary key (merchant_id, environment)
 );

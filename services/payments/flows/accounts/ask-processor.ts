@@ -28,6 +28,8 @@ export interface ActiveAccounts {
   readonly others: readonly ProcessorAccount[];
   readonly rules: readonly RoutingRule[];
   readonly onOutage: "next" | "stop";
+  /** Failure codes after which a session gets one intent at the next account. */
+  readonly declineCodes: readonly string[];
 }
 
 // Changes are announced and `forget` clears the cache; this bounds the effect of a lost announcement.
@@ -65,6 +67,7 @@ export class Accounts {
         others: answer.others.map(accountOf),
         rules: routing?.rules ?? [],
         // The previous release sends fallbacks where they are allowed.
+        declineCodes: routing?.declineCodes ?? [],
         onOutage: routing?.onOutage === "stop" ? "stop" : "next",
       };
       for (const { id } of [...active.accounts, ...active.others]) this.#used.add(id);

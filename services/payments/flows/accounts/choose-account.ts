@@ -36,13 +36,40 @@ export function chooseAccounts(
 }
 
 function routeOrder(deps: ChooseDeps, active: ActiveAccounts, order: Order, turn: number): ChosenAccounts {
-  const usable = filterServing(deps, [...active.accounts, ...active.others]);
-  const match = matchRule(active.rules, order, filterAble(deps, usable, order.captureMethod), turn);
+  const match = ruleFor(deps, active, order, turn);
   const accounts = match?.accounts ?? filterCapable(deps, filterServing(deps, active.accounts), order.captureMethod);
   const [first, ...next] = accounts;
   if (!first) throw new Failure("NO_CONNECTOR");
   const routing = { rule: match?.rule, reason: match ? "rule" : "primary" } as const;
   return { accounts: [first, ...(active.onOutage === "next" ? next : [])], routing };
+}
+
+function ruleFor(deps: ChooseDeps, active: ActiveAccounts, order: Order, turn: number) {
+  return matchRule(active.rules, order, usableAccounts(deps, active, order), turn);
+}
+
+function usableAccounts(deps: ChooseDeps, { accounts, others }: ActiveAccounts, { captureMethod }: Order) {
+  return filterAble(deps, filterServing(deps, [...accounts, ...others]), captureMethod);
+}
+
+/**
+ * The account for a payment that was declined at `connectorAccountId`: the first other one of its rule, or, without a
+ * rule, of all, which is reachable and accepts the order on the same surface. undefined: none does
+ */
+export function chooseNext(
+  deps: ChooseDeps,
+  active: ActiveAccounts,
+  declined: Order & { readonly id: string; readonly connectorAccountId: string; readonly surface: string },
+): ProcessorAccount | undefined {
+  const match = ruleFor(deps, active, declined, turnOf(declined.id));
+  const accounts = match?.accounts ?? usableAccounts(deps, active, declined);
+  return accounts.find(
+    (each) =>
+      each.id !== declined.connectorAccountId &&
+      each.surface === declined.surface &&
+      !deps.connectors.isDown(each) &&
+      deps.connectors.get(each.connector).refusesAmount(declined.amount, declined.currency) === undefined,
+  );
 }
 
 interface RoutingPreview {

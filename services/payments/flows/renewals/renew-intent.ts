@@ -22,10 +22,12 @@ import { makeIntent } from "../make-at-processor.ts";
 import { lockBooks } from "../settle-payment.ts";
 import { settleReport } from "../verify-intent.ts";
 import { adoptRenewal, type RenewDeps } from "./adopt-renewal.ts";
+import { rerouteIntent } from "./reroute-intent.ts";
 
 /** The parts of an order that are not stored. */
 interface RenewalRequest extends Pick<IntentOrder, "description" | "returnUrl" | "lineItems"> {
   readonly paymentId: string;
+  readonly onlyAfterDecline: boolean;
 }
 
 interface RenewalResult {
@@ -36,10 +38,11 @@ interface RenewalResult {
 
 /** @throws Failure NOT_FOUND, CONNECTOR_ERROR (in doubt). */
 export async function renewIntent(deps: RenewDeps, request: RenewalRequest): Promise<RenewalResult> {
-  const payment = await findPayment(deps.db, request.paymentId);
-  if (!payment) throw new Failure("NOT_FOUND");
+  const read = await findPayment(deps.db, request.paymentId);
+  if (!read) throw new Failure("NOT_FOUND");
+  const payment = await rerouteIntent(deps, read, request);
   const answered = (after: StoredPayment) => ({ payment: after, render: openRender(deps.vault, after) });
-  if (payment.connectorRef === "" || !isUnpaid(payment.state)) return answered(payment);
+  if (request.onlyAfterDecline || payment.connectorRef === "" || !isUnpaid(payment.state)) return answered(payment);
   const account = await deps.accounts.byId(payment.connectorAccountId);
   // It must not be paid: its next check or confirm ends it.
   if (account.merchantStatus !== "active" || !deps.connectors.serves(account)) return answered(payment);
