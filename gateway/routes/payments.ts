@@ -9,8 +9,8 @@ import {
   PaymentJson,
   paymentStatusText,
   presentPayment,
+  presentPaymentItem,
 } from "../../services/public-json/payment.ts";
-import { presentMessage } from "../../services/public-json/present.ts";
 import { type GatewayContext, merchantRoute } from "../auth/auth.ts";
 import { displayText } from "../http/display-text.ts";
 import { keyOrOwn, markReplay } from "../idempotency.ts";
@@ -137,7 +137,7 @@ export function paymentRoutes(
       });
       const answer = await emptyForUnknown("status", found, create(ListPaymentsResponseSchema));
       return pageOf(
-        answer.payments.map((each) => presentMessage(PaymentItem, each)),
+        answer.payments.map((each) => presentPaymentItem(each)),
         query,
         answer,
       );

@@ -25,6 +25,7 @@ test("a listed payment decodes as a full payment, which the previous release exp
     captureMethod: "manual",
     capturedAmount: 1000n,
     netAmount: 935n,
+    method: { type: "card", wallet: "apple_pay" },
     updatedAt: timestampFromMs(2_500),
   };
   assert.deepEqual(Object.keys(fields).sort(), ListedPaymentSchema.fields.map(({ localName }) => localName).sort());

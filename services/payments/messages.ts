@@ -25,7 +25,7 @@ import {
 import type { AccountReport } from "./connectors/connector.ts";
 import type { DisputeItem } from "./lists/disputes.ts";
 import { type FailureNames, failureCodeOf, failureCodes } from "./rules/failure-code.ts";
-import { isReleased, isReturned, type Outcome } from "./rules/payment.ts";
+import { isReleased, isReturned, type Outcome, type PaymentMethod } from "./rules/payment.ts";
 import type { StoredFile } from "./store/disputes/dispute-files.ts";
 import type { JournalRow } from "./store/journal.ts";
 import type { AttemptRecord, DisputeRecord, PaymentItem, PaymentRecord } from "./store/payment-records.ts";
@@ -66,6 +66,7 @@ function wasPaid(state: StoredPayment["state"]): boolean {
 export function toListedPayment(item: PaymentItem): ListedPayment {
   return create(ListedPaymentSchema, {
     ...item,
+    method: toMethod(item),
     createdAt: timestampFromDate(item.createdAt),
     authorizedAt: toTimestamp(item.authorizedAt),
     capturedAt: toTimestamp(item.capturedAt),
@@ -84,6 +85,7 @@ export function toPayment(record: PaymentRecord, names: FailureNames): Payment {
     capturedAt: toTimestamp(record.capturedAt),
     failedAt: toTimestamp(record.failedAt),
     updatedAt: toTimestamp(record.updatedAt),
+    method: toMethod(record),
     card: record.card,
     verification: record.verification,
     refunds: record.refunds.map(toRefund),
@@ -101,7 +103,17 @@ export function toPayment(record: PaymentRecord, names: FailureNames): Payment {
 function toAttempt(attempt: AttemptRecord, names: FailureNames) {
   const { ref: id, createdAt, outcome, failureCode: reportedCode } = attempt;
   const failureCode = outcome === "failed" ? failureCodeOf(names, reportedCode) : "";
-  return { ...attempt, id, failureCode, createdAt: timestampFromDate(createdAt) };
+  const card = attempt.cardLast4 === "" ? undefined : {};
+  return {
+    ...{ ...attempt, id, failureCode, createdAt: timestampFromDate(createdAt) },
+    method: toMethod({ method: attempt.method, card }),
+  };
+}
+
+/** Cards of an earlier release have no method. */
+function toMethod({ method, card }: { readonly method: PaymentMethod | undefined; readonly card: object | undefined }) {
+  const { type, bank, wallet = "" } = method ?? { type: card ? "card" : "" };
+  return type === "" ? undefined : { type, wallet, bankCountry: bank?.country ?? "", bankLast4: bank?.last4 ?? "" };
 }
 
 function toFailure({ failureCode: reportedCode, failureMessage }: AttemptRecord, names: FailureNames) {

@@ -1,6 +1,13 @@
 // Payments as public JSON: the full record and the list item (docs/contract.md §5).
 import { type Static, Type } from "typebox";
-import type { Payment, PaymentAttempt, PaymentRouting } from "#proto/payments/v1/payments_pb.ts";
+import type {
+  Card,
+  ListedPayment,
+  Payment,
+  PaymentAttempt,
+  PaymentMethod,
+  PaymentRouting,
+} from "#proto/payments/v1/payments_pb.ts";
 import { DisputeJson, presentDispute } from "./dispute.ts";
 import {
   amountSchema,
@@ -10,6 +17,7 @@ import {
   jsonComponent,
   listValues,
   metadataSchema,
+  optionalField,
   optionalProperty,
   referenceSchema,
   textSchema,
@@ -59,6 +67,27 @@ const CardJson = jsonComponent(
     fingerprint: Type.Optional(textSchema("Identifies the card number: equal for equal numbers.")),
     exp_month: Type.Integer({ examples: [12] }),
     exp_year: Type.Integer({ examples: [2030] }),
+  }),
+);
+
+const MethodJson = jsonComponent(
+  "PaymentMethod",
+  Type.Object({
+    type: textSchema(
+      "`card`, `ideal`, `sepa_debit`, `bancontact`, `klarna`, `paypal` or another name; other methods have the processor's name.",
+      "card",
+    ),
+    card: optionalProperty(CardSummary),
+    bank: Type.Optional(
+      Type.Object(
+        {
+          country: Type.Optional(textSchema("ISO 3166 country.", "DE")),
+          last4: Type.Optional(textSchema("The last four characters of its number.", "3000")),
+        },
+        { description: "The buyer's bank account, if the processor reports it." },
+      ),
+    ),
+    wallet: Type.Optional(textSchema("`apple_pay`, `google_pay` or another wallet that holds the card.", "apple_pay")),
   }),
 );
 
@@ -115,6 +144,7 @@ const AttemptJson = jsonComponent(
         Type.Object({ brand: textSchema("Card brand.", "visa"), last4: textSchema("The last four digits.", "9995") }),
       ),
     ),
+    payment_method: optionalProperty(MethodJson),
     three_ds_result: Type.Optional(textSchema("Result of 3-D Secure.", "authenticated")),
     connector: Type.Optional(idSchema("connector", "Your connector that it went to.")),
     created_at: timeSchema("When the attempt began."),
@@ -164,6 +194,7 @@ export const PaymentJson = jsonComponent(
     failed_at: Type.Optional(timeSchema("When the last attempt failed.")),
     created_at: timeSchema("When it was created."),
     card: optionalProperty(CardJson),
+    payment_method: optionalProperty(MethodJson),
     verification: optionalProperty(VerificationJson),
     refunds: Type.Array(RefundJson),
     dispute: optionalProperty(DisputeJson),
@@ -187,14 +218,20 @@ export const PaymentItem = jsonComponent(
     customer_email: Type.Optional(textSchema("The buyer's e-mail.", "buyer@example.com")),
     connector: Type.Optional(textSchema("Name of the connector.", "simulator")),
     card: optionalProperty(CardSummary),
+    payment_method: optionalProperty(MethodJson),
     created_at: timeSchema("When it was created."),
   }),
 );
+
+export function presentPaymentItem(item: ListedPayment): Static<typeof PaymentItem> {
+  return presentMessage(PaymentItem, item, { payment_method: presentMethod(item.method, item.card) });
+}
 
 export function presentPayment(payment: Payment | undefined): Static<typeof PaymentJson> {
   return presentMessage(PaymentJson, payment, {
     reference: payment?.orderReference,
     capture_method: captureMethodOf(payment?.captureMethod ?? ""),
+    payment_method: presentMethod(payment?.method, payment?.card),
     dispute: payment?.dispute && presentDispute(payment.dispute),
     attempts: payment?.attempts.map(presentAttempt),
     routing: payment?.routing && presentRouting(payment.routing),
@@ -207,5 +244,23 @@ function presentRouting({ rule, reason }: PaymentRouting): Static<typeof Routing
 
 function presentAttempt(attempt: PaymentAttempt): Static<typeof AttemptJson> {
   const { cardBrand: brand, cardLast4: last4, connectorId: connector } = attempt;
-  return presentMessage(AttemptJson, attempt, { connector, card: last4 === "" ? undefined : { brand, last4 } });
+  const card = last4 === "" ? undefined : { brand, last4 };
+  const payment_method = presentMethod(attempt.method, card);
+  return presentMessage(AttemptJson, attempt, { card, payment_method, connector });
+}
+
+/** @param card of the same attempt */
+function presentMethod(
+  method: PaymentMethod | undefined,
+  card: (Pick<Card, "brand" | "last4"> & { readonly funding?: string }) | undefined,
+): Static<typeof MethodJson> | undefined {
+  if (!method) return undefined;
+  const { type, wallet, bankCountry, bankLast4 } = method;
+  const bank = { ...optionalField("country", bankCountry), ...optionalField("last4", bankLast4) };
+  return {
+    type,
+    ...(type === "card" && card && { card: presentMessage(CardSummary, { funding: "", ...card }) }),
+    ...(Object.keys(bank).length > 0 && { bank }),
+    ...optionalField("wallet", wallet),
+  };
 }

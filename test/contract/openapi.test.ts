@@ -91,11 +91,13 @@ const fields: Record<string, string> = {
   CreatedCheckoutSession:
     "id:s session_secret:s render:o connector:s surface:s amount:i currency:s status:s capture_method:s expires_at:s checkout_url:s",
   Payment:
-    "id:s amount:i fee_amount:i refunded_amount:i net_amount:i currency:s status:s connector_ref:s connector:s description:s reference:s customer_email:s authorization_code:s receipt_url:s authorized_at:s capture_method:s capture_before:s captured_at:s captured_amount:i failed_at:s created_at:s card:o verification:o refunds:a dispute:o failure:o attempts:a routing:o metadata:o",
+    "id:s amount:i fee_amount:i refunded_amount:i net_amount:i currency:s status:s connector_ref:s connector:s description:s reference:s customer_email:s authorization_code:s receipt_url:s authorized_at:s capture_method:s capture_before:s captured_at:s captured_amount:i failed_at:s created_at:s card:o payment_method:o verification:o refunds:a dispute:o failure:o attempts:a routing:o metadata:o",
   PaymentFailure: "code:s message:s advice:s",
-  PaymentAttempt: "id:s outcome:s failure_code:s failure_message:s card:o three_ds_result:s connector:s created_at:s",
+  PaymentAttempt:
+    "id:s outcome:s failure_code:s failure_message:s card:o payment_method:o three_ds_result:s connector:s created_at:s",
   PaymentItem:
-    "id:s amount:i captured_amount:i currency:s status:s fee_amount:i refunded_amount:i customer_email:s connector:s card:o created_at:s",
+    "id:s amount:i captured_amount:i currency:s status:s fee_amount:i refunded_amount:i customer_email:s connector:s card:o payment_method:o created_at:s",
+  PaymentMethod: "type:s card:o bank:o wallet:s",
   Card: "brand:s last4:s funding:s fingerprint:s exp_month:i exp_year:i",
   CardSummary: "brand:s last4:s funding:s",
   Verification: "avs_line1:s avs_zip:s cvc_check:s three_ds_result:s three_ds_version:s risk_level:s risk_score:i",

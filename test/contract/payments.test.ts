@@ -64,6 +64,8 @@ test("docs/contract.md §5: the full record of a paid payment has every field, t
     assert.ok(record.text(field), field);
   }
   assert.deepEqual([record.text("card.last4"), record.text("card.brand")], ["4242", "visa"]);
+  const { last4, brand, funding } = membersOf(record.at("card"));
+  assert.deepEqual(record.at("payment_method"), { type: "card", card: { brand, last4, funding } });
   assert.ok(record.number("card.exp_year") > 2025 && record.number("card.exp_month") === 12);
   assert.ok(record.text("card.fingerprint") && record.text("card.funding"));
   assert.equal(typeof record.number("verification.risk_score"), "number");
@@ -86,7 +88,7 @@ test("docs/contract.md §8: the list item carries only its fields, card only bra
   const [newest] = (await list()).list("data").map(Object);
   assert.deepEqual(Object.keys(newest).sort(), [
     ...["amount", "captured_amount", "card", "connector", "created_at", "currency", "customer_email"],
-    ...["fee_amount", "id", "refunded_amount", "status"],
+    ...["fee_amount", "id", "payment_method", "refunded_amount", "status"],
   ]);
   assert.deepEqual(Object.keys(newest.card).sort(), ["brand", "funding", "last4"]);
 });
@@ -293,11 +295,14 @@ test("docs/contract.md §5: a payment has its last attempt's failure code from t
   assert.equal(paid.at("failure"), undefined);
   const attempts = paid.list("attempts").map(membersOf);
   assert.deepEqual(
-    attempts.map(({ outcome, failure_code, card }) => [outcome, failure_code, membersOf(card).last4]),
+    attempts.map(({ outcome, failure_code, payment_method: method }) => {
+      const { type, card } = membersOf(method);
+      return [type, outcome, failure_code, membersOf(card).last4];
+    }),
     [
-      ...tries.map(([card, code]) => ["failed", code, card.slice(-4)]),
-      ["failed", "authentication_failed", cards.needsChallenge.slice(-4)],
-      ["succeeded", undefined, "4242"],
+      ...tries.map(([card, code]) => ["card", "failed", code, card.slice(-4)]),
+      ["card", "failed", "authentication_failed", cards.needsChallenge.slice(-4)],
+      ["card", "succeeded", undefined, "4242"],
     ],
   );
   assert.deepEqual(attempts.map(({ three_ds_result }) => three_ds_result).slice(-2), ["failed", undefined]);

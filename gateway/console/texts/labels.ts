@@ -1,5 +1,6 @@
 // Names of the services' codes, with the tone of a state. A code that this release does not know is shown unchanged.
-import { cardNetworks } from "#platform/values/money.ts";
+import { cardNetworks, methodName } from "#platform/values/money.ts";
+import type { PaymentMethod } from "#proto/payments/v1/payments_pb.ts";
 import { type Language, ownTextsOf } from "./texts.ts";
 
 /** Areas of the catalogue that name codes. */
@@ -59,6 +60,20 @@ export function codeChoices(language: Language, area: CodeArea, codes: readonly 
 
 export function codesOf(area: CodeArea): readonly string[] {
   return Object.keys(ownTextsOf("en")[area]);
+}
+
+interface PaidWith {
+  readonly method?: PaymentMethod | undefined;
+  readonly card?: { readonly brand: string; readonly last4: string } | undefined;
+}
+
+/** For example `Apple Pay, Visa ····4242` or `SEPA Direct Debit ····3000 (DE)`; empty if nothing is known. */
+export function methodText({ method, card }: PaidWith): string {
+  if (!method || (method.type === "card" && card)) {
+    return [method?.wallet && methodName(method.wallet), cardText(card)].filter(Boolean).join(", ");
+  }
+  const { type, bankLast4, bankCountry } = method;
+  return `${methodName(type)}${bankLast4 && ` ····${bankLast4}`}${bankCountry && ` (${bankCountry})`}`;
 }
 
 /** For example `Visa ····4242`; empty if no card is known. */

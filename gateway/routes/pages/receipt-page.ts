@@ -70,10 +70,19 @@ function factsOf(
 ): Parameters<typeof receiptPage>[1] {
   if (!session || !payment) throw new Error("the receipt is missing");
   const { amount, currency, description, lineItems: lines, successUrl, cancelUrl } = session;
-  const { capturedAmount, refundedAmount, cardBrand, cardLast4, paidAt } = payment;
+  const { capturedAmount, refundedAmount, cardBrand, cardLast4, paidAt, paymentMethod, wallet, bankLast4 } = payment;
   return {
     ...{ sessionId: session.id, token, amount, currency, description, lines, mail },
-    ...{ capturedAmount, refundedAmount, cardBrand, cardLast4, paymentStatus: payment.status },
+    ...{
+      paymentMethod,
+      wallet,
+      bankLast4,
+      capturedAmount,
+      refundedAmount,
+      cardBrand,
+      cardLast4,
+      paymentStatus: payment.status,
+    },
     paidAt: paidAt && timestampDate(paidAt),
     reference: session.orderReference,
     backUrl: successUrl || cancelUrl,

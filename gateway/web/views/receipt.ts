@@ -1,6 +1,6 @@
 // The receipt of a paid session, complete without a script. It shows what the payment is now: captured, authorized,
 // released, returned or refunded.
-import { cardNetworks } from "#platform/values/money.ts";
+import { cardNetworks, methodName } from "#platform/values/money.ts";
 import { type Html, html } from "../../html.ts";
 import type { PageTexts } from "../languages.ts";
 import { referenceOf, returnAddress } from "../session-link.ts";
@@ -26,6 +26,10 @@ export interface ReceiptFacts {
   readonly paidAt: Date | undefined;
   readonly cardBrand: string;
   readonly cardLast4: string;
+  /** `card`, `ideal` …; may be empty. */
+  readonly paymentMethod: string;
+  readonly wallet: string;
+  readonly bankLast4: string;
   readonly reference: string;
   readonly description: string;
   /** Their sum is the requested amount. */
@@ -46,6 +50,7 @@ export function receiptPage(parts: ViewParts, facts: ReceiptFacts): string {
   if (refundedAmount > 0n) rows.push([texts.refunded, moneyText(language, refundedAmount, currency)]);
   if (facts.paidAt) rows.push([texts.date, timeElement(language.tag, facts.paidAt)]);
   if (facts.cardLast4 !== "") rows.push([texts.card, cardText(parts, facts)]);
+  else if (facts.paymentMethod !== "") rows.push([texts.method, methodText(parts, facts)]);
   rows.push(
     [texts.reference, referenceOf({ id: facts.sessionId, ...(facts.reference && { reference: facts.reference }) })],
     [texts.paidTo, seller.legalName || merchant.name],
@@ -87,10 +92,18 @@ function stateOf(
   return { sign: "done", title, text: filled(texts.refundedText) };
 }
 
+function cardText(parts: ViewParts, { cardBrand, cardLast4, wallet }: ReceiptFacts): string {
+  const network = cardNetworks.get(cardBrand) ?? cardBrand;
+  return endingText(parts, wallet === "" ? network : `${methodName(wallet)}, ${network}`, cardLast4);
+}
+
+function methodText(parts: ViewParts, { paymentMethod, bankLast4 }: ReceiptFacts): string {
+  return bankLast4 === "" ? methodName(paymentMethod) : endingText(parts, methodName(paymentMethod), bankLast4);
+}
+
 /** Forces the page's direction, since the text may begin with a Latin brand. */
-function cardText({ language: { texts, direction } }: ViewParts, { cardBrand, cardLast4 }: ReceiptFacts): string {
-  const brand = cardNetworks.get(cardBrand) ?? cardBrand;
-  const text = texts.cardEnding.replace("{brand}", () => brand).replace("{last4}", () => cardLast4);
+function endingText({ language: { texts, direction } }: ViewParts, brand: string, last4: string): string {
+  const text = texts.cardEnding.replace("{brand}", () => brand).replace("{last4}", () => last4);
   return direction === "rtl" ? `\u200f${text}` : text;
 }
 

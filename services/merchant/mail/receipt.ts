@@ -1,6 +1,6 @@
 // Mails to buyers in the language of their session: receipts, which contain no link, and payment requests.
 // In the sandbox both show ids instead of the shop's texts (see queue-mail.ts).
-import { cardNetworks, currencyExponent } from "#platform/values/money.ts";
+import { cardNetworks, currencyExponent, methodName } from "#platform/values/money.ts";
 import type { MailContent } from "./mail-content.ts";
 import ar from "./receipts/ar.json" with { type: "json" };
 import de from "./receipts/de.json" with { type: "json" };
@@ -39,6 +39,10 @@ interface ReceiptFacts {
   readonly lines: readonly { readonly name: string; readonly quantity: number; readonly amount: bigint }[];
   readonly cardBrand: string;
   readonly cardLast4: string;
+  /** `card`, `ideal` …; may be empty. */
+  readonly paymentMethod: string;
+  readonly wallet: string;
+  readonly bankLast4: string;
 }
 
 export function receiptMail(facts: ReceiptFacts): MailContent {
@@ -109,16 +113,25 @@ export function paymentLinkMail(facts: LinkFacts): MailContent {
 }
 
 function factsOf(facts: ReceiptFacts, tag: string, texts: ReceiptTexts): [string, string][] {
-  const { cardBrand, cardLast4, lines } = facts;
+  const { cardBrand, cardLast4, wallet, lines } = facts;
   const { description, reference } = facts.isSandbox ? { description: "", reference: facts.paymentId } : facts;
-  const brand = cardNetworks.get(cardBrand) ?? texts.card;
+  const network = cardNetworks.get(cardBrand) ?? texts.card;
+  const brand = wallet === "" ? network : `${methodName(wallet)}, ${network}`;
   const card = fill(texts.cardEnding, { brand, last4: cardLast4 });
   return [
     ...(description === "" || lines.length > 0 ? [] : [[texts.for, description] satisfies [string, string]]),
     [texts.date, dateText(facts.at, tag)],
     ...(cardLast4 === "" ? [] : [[texts.card, card] satisfies [string, string]]),
+    ...otherMethod(facts, texts),
     [texts.reference, reference],
   ];
+}
+
+/** The method of a payment without a card. */
+function otherMethod({ paymentMethod, cardLast4, bankLast4 }: ReceiptFacts, texts: ReceiptTexts): [string, string][] {
+  if (cardLast4 !== "" || paymentMethod === "") return [];
+  const brand = methodName(paymentMethod);
+  return [[texts.method, bankLast4 === "" ? brand : fill(texts.cardEnding, { brand, last4: bankLast4 })]];
 }
 
 /** The session's locale if its language has texts, otherwise English. */

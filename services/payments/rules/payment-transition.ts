@@ -242,7 +242,9 @@ function attemptOf(state: PaymentState, attempt: Attempt) {
     visible: true,
     lastAttemptRef: attempt.ref,
     lastAttemptAt: attempt.startedAt,
-    card: attempt.card ?? state.card,
+    method: attempt.method ?? state.method,
+    // An attempt by another method does not keep the card of the one before.
+    card: attempt.card ?? ((attempt.method?.type ?? "card") === "card" ? state.card : undefined),
     verification: attempt.verification ?? state.verification,
   };
 }

@@ -226,6 +226,18 @@ test("a capture above the amount breaks an assertion", () => {
   assert.throws(() => apply(state(), facts.paid(attempt("at_1"), 1_001n)), assert.AssertionError);
 });
 
+test("an attempt by another method does not keep the card of the one before", () => {
+  const card = { brand: "visa", last4: "0002", funding: "credit", fingerprint: "f", expMonth: 1, expYear: 2030 };
+  const declined = { ...attempt("at_1"), method: { type: "card" }, card };
+  const failed = apply(state(), facts.failed(declined)).state;
+  const debit = { type: "sepa_debit", bank: { country: "DE", last4: "3000" } };
+  const paid = apply(failed, facts.paid({ ...attempt("at_2", later), method: debit })).state;
+  assert.deepEqual([failed.method, failed.card, paid.method, paid.card], [{ type: "card" }, card, debit, undefined]);
+  // A later report that omits both changes neither.
+  const again = apply(failed, facts.action(attempt("at_2", later))).state;
+  assert.deepEqual([again.method, again.card], [{ type: "card" }, card]);
+});
+
 test("the status follows from outcome, refunds and disputes", () => {
   const paid = { outcome: "succeeded", capturedAmount: 100n, refundedAmount: 0n, disputeHold: "none" } as const;
   assert.equal(statusOf(paid), "succeeded");

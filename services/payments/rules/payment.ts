@@ -31,10 +31,20 @@ export interface Verification {
   readonly riskScore: number;
 }
 
+/** How the buyer pays. `type` is a name of docs/contract.md §5, e.g. `sepa_debit`, or else the processor's own name. */
+export interface PaymentMethod {
+  readonly type: string;
+  /** The buyer's account: ISO 3166 country and last four characters; may be empty. */
+  readonly bank?: { readonly country: string; readonly last4: string };
+  readonly wallet?: string;
+}
+
 /** One attempt of the buyer to pay; `ref` is the processor's id. */
 export interface Attempt {
   readonly ref: string;
   readonly startedAt: Date;
+  /** Absent: not reported. */
+  readonly method?: PaymentMethod | undefined;
   readonly card: Card | undefined;
   readonly verification: Verification | undefined;
 }
@@ -87,6 +97,7 @@ export interface PaymentState {
   readonly announcedByProcessor: boolean;
   /** Merchants see the payment from the first evidence of an attempt on. */
   readonly visible: boolean;
+  readonly method: PaymentMethod | undefined;
   readonly card: Card | undefined;
   readonly verification: Verification | undefined;
   readonly authorizationCode: string;

@@ -14,7 +14,15 @@ import {
   time,
 } from "#platform/database/columns.ts";
 import type { Environment } from "#proto/merchant/v1/merchant_pb.ts";
-import type { CaptureMethod, Card, DisputeHold, Outcome, PaymentStatus, Verification } from "../rules/payment.ts";
+import type {
+  CaptureMethod,
+  Card,
+  DisputeHold,
+  Outcome,
+  PaymentMethod,
+  PaymentStatus,
+  Verification,
+} from "../rules/payment.ts";
 import type { PaymentRouting } from "../rules/routing.ts";
 
 /** Null is the empty text. */
@@ -83,6 +91,7 @@ const state = {
   announcedByConfirm: boolean,
   announcedByProcessor: boolean,
   visible: boolean,
+  method: optionalColumn(sqlColumn<PaymentMethod>("jsonb")),
   verification: optionalColumn(sqlColumn<Verification>("jsonb")),
   authorizationCode: text,
   receiptUrl: text,
@@ -152,6 +161,7 @@ const attempt = {
   cardBrand: nullableText,
   cardLast4: nullableText,
   threeDsResult: text,
+  method: optionalColumn(sqlColumn<PaymentMethod>("jsonb")),
 };
 export const attemptColumns = new Columns(attempt);
 /** With the account of an attempt; empty: the payment's. */

@@ -23,6 +23,7 @@ const itemFields = paymentColumns.pick(
   "capturedAmount",
   "authorizedAt",
   "capturedAt",
+  "method",
   "createdAt",
   "updatedAt",
 );

@@ -259,6 +259,7 @@ function savedRowOf({ payment: { id, connectorRef, state, checkAfterSeconds }, e
         startedAt: attempt?.startedAt,
         cardBrand: attempt?.card?.brand ?? "",
         cardLast4: attempt?.card?.last4 ?? "",
+        method: attempt?.method,
         threeDsResult: attempt?.verification?.threeDsResult ?? "",
       }),
     ),

@@ -33,11 +33,11 @@ export function knownCurrencies(): readonly string[] {
 
 /** Display names of card networks by the contract's codes (docs/contract.md §5). */
 export const cardNetworks: ReadonlyMap<string, string> = new Map([
-  ["visa", "Visa"],
-  ["mastercard", "Mastercard"],
-  ["amex", "American Express"],
-  ["discover", "Discover"],
-  ["diners", "Diners Club"],
-  ["jcb", "JCB"],
-  ["unionpay", "UnionPay"],
+  ...Object.entries({ visa: "Visa", mastercard: "Mastercard", amex: "American Express", discover: "Discover" }),
+  ...Object.entries({ diners: "Diners Club", jcb: "JCB", unionpay: "UnionPay" }),
 ]);
+const methodNames = new Map(Object.entries({ ideal: "iDEAL", sepa_debit: "SEPA Direct Debit", paypal: "PayPal" }));
+
+/** Display name of a payment method or wallet: `apple_pay` is Apple Pay. */
+export const methodName = (code: string): string =>
+  methodNames.get(code) ?? code.replace(/(^|_)(\w)/g, (part) => part.replace("_", " ").toUpperCase());

@@ -343,6 +343,7 @@ test("a buyer who asks on the receipt page gets one mail, although the merchant 
   await services.money.payments.refundPayment({ ...of, amount: 400n });
   const { payment, session: shown, hasEmail } = await services.checkout.describeReceipt(asked);
   assert.deepEqual([payment?.capturedAmount, payment?.refundedAmount, payment?.cardLast4], [900n, 400n, "4242"]);
+  assert.equal(payment?.paymentMethod, "card");
   assert.deepEqual([shown?.customerEmail, hasEmail], ["", true]);
   const other = await paid(aBuyer());
   for (const [sessionId, receiptToken] of [

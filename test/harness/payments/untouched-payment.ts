@@ -18,6 +18,7 @@ export const untouchedPayment: PaymentState = {
   announcedByConfirm: false,
   announcedByProcessor: false,
   visible: false,
+  method: undefined,
   card: undefined,
   verification: undefined,
   authorizationCode: "",

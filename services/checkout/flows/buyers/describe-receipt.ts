@@ -19,12 +19,16 @@ export async function describeReceipt(
   token: string,
 ): Promise<MessageInitShape<typeof DescribeReceiptResponseSchema>> {
   const session = await openCompleted(context, sessionId, token);
-  const { status, capturedAmount, refundedAmount, capturedAt, authorizedAt, card } = await paymentOf(context, session);
+  const { status, capturedAmount, refundedAmount, capturedAt, authorizedAt, card, method } = await paymentOf(
+    context,
+    session,
+  );
   const paidAt = capturedAt ?? authorizedAt ?? (session.completedAt && timestampFromDate(session.completedAt));
   return {
     session: { ...toPageSession(session), customerEmail: "" },
     payment: {
       ...{ status, capturedAmount, refundedAmount, cardBrand: card?.brand ?? "", cardLast4: card?.last4 ?? "" },
+      ...{ paymentMethod: method?.type ?? "", wallet: method?.wallet ?? "", bankLast4: method?.bankLast4 ?? "" },
       ...(paidAt && { paidAt }),
     },
     hasEmail: session.customerEmail !== "",

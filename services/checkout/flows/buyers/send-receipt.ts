@@ -69,6 +69,9 @@ async function queueReceipt(
     lines: moved.lines ?? linesOf(session, moved.amount),
     cardBrand: payment.card?.brand ?? "",
     cardLast4: payment.card?.last4 ?? "",
+    paymentMethod: payment.method?.type ?? "",
+    wallet: payment.method?.wallet ?? "",
+    bankLast4: payment.method?.bankLast4 ?? "",
     refundFailed: moved.hasFailed === true,
     ...request,
   });

@@ -1,7 +1,7 @@
 // Validates the simulator's JSON objects and converts them to reports.
 import Type, { type Static, type TSchema } from "typebox";
 import { Compile } from "typebox/compile";
-import type { Attempt, Card, IntentFact, Verification } from "../../rules/payment.ts";
+import type { Attempt, Card, IntentFact, PaymentMethod, Verification } from "../../rules/payment.ts";
 import type {
   DisputeReport,
   EventPage,
@@ -34,6 +34,10 @@ const VerificationShape = Type.Object({
   risk_level: Text,
   risk_score: Type.Integer(),
 });
+const MethodShape = Type.Object({
+  type: Text,
+  bank: Type.Union([Type.Object({ country: Text, last4: Text }), Type.Null()]),
+});
 const AttemptShape = Type.Object({
   id: Text,
   status: oneOf("succeeded", "failed", "processing", "requires_action"),
@@ -42,8 +46,10 @@ const AttemptShape = Type.Object({
   authorization_code: MaybeText,
   created_at: Text,
   settled_at: MaybeText,
-  card: CardShape,
-  verification: VerificationShape,
+  card: Type.Union([CardShape, Type.Null()]),
+  verification: Type.Union([VerificationShape, Type.Null()]),
+  // Absent in objects of an earlier simulator, which had only cards.
+  payment_method: Type.Optional(MethodShape),
 });
 const RefundShape = Type.Object({
   id: Text,
@@ -221,8 +227,9 @@ function factOf(reported: Static<typeof AttemptShape>, intent: Static<typeof Int
   const attempt: Attempt = {
     ref: reported.id,
     startedAt: new Date(reported.created_at),
-    card: cardOf(reported.card),
-    verification: verificationOf(reported.verification),
+    method: methodOf(reported.payment_method),
+    card: reported.card ? cardOf(reported.card) : undefined,
+    verification: reported.verification ? verificationOf(reported.verification) : undefined,
   };
   const at = new Date(reported.settled_at ?? reported.created_at);
   switch (reported.status) {
@@ -250,6 +257,10 @@ function factOf(reported: Static<typeof AttemptShape>, intent: Static<typeof Int
         receiptUrl: intent.receipt_url ?? "",
       };
   }
+}
+
+function methodOf(method: Static<typeof MethodShape> | undefined): PaymentMethod {
+  return { type: method?.type ?? "card", ...(method?.bank && { bank: method.bank }) };
 }
 
 function cardOf(card: Static<typeof CardShape>): Card {

@@ -3,6 +3,7 @@
 import type Stripe from "stripe";
 import type { Attempt, Card, IntentFact, Verification } from "../../rules/payment.ts";
 import { fromStripe } from "./amount.ts";
+import { methodOf } from "./methods.ts";
 
 /** An attempt in the event list. */
 export interface TryEvent {
@@ -112,7 +113,13 @@ function attemptWithoutCharge(
   at: number,
   method: Stripe.PaymentMethod | undefined,
 ): Attempt {
-  return { ref: `${intent.id}/${number}`, startedAt: dateOf(at), card: cardOf(method?.card), verification: undefined };
+  return {
+    ref: `${intent.id}/${number}`,
+    startedAt: dateOf(at),
+    method: methodOf(method),
+    card: cardOf(method?.card),
+    verification: undefined,
+  };
 }
 
 function chargeFact(charge: Stripe.Charge): AttemptFact {
@@ -120,6 +127,7 @@ function chargeFact(charge: Stripe.Charge): AttemptFact {
     ref: charge.id,
     // A charge comes after its method, also within one second.
     startedAt: new Date(charge.created * 1_000 + 1),
+    method: methodOf(charge.payment_method_details),
     card: cardOf(charge.payment_method_details?.card),
     verification: verificationOf(charge),
   };

@@ -44,6 +44,27 @@ test("the captured amount is the reported one, not the ordered one", () => {
   assert.deepEqual([authorized.capturedAmount, authorized.capturedAt], [0n, undefined]);
 });
 
+test("an attempt names its method as Stripe does, with the bank account or the wallet", () => {
+  const methodOf = (details: object) => {
+    const [fact] = factsOf({}, [charge({ payment_method_details: details as Stripe.Charge.PaymentMethodDetails })]);
+    return fact?.kind === "attempt_succeeded" ? fact.attempt.method : undefined;
+  };
+  const card = { brand: "visa", last4: "4242", wallet: { type: "apple_pay" } };
+  const debit = { country: "DE", last4: "3000", bank_code: "37040044" };
+  assert.deepEqual(methodOf({ type: "card", card }), { type: "card", wallet: "apple_pay" });
+  assert.deepEqual(methodOf({ type: "card", card: { ...card, wallet: null } }), { type: "card" });
+  assert.deepEqual(methodOf({ type: "sepa_debit", sepa_debit: debit }), {
+    type: "sepa_debit",
+    bank: { country: "DE", last4: "3000" },
+  });
+  assert.deepEqual(methodOf({ type: "ideal", ideal: { bank: "ing", iban_last4: "0300" } }), {
+    type: "ideal",
+    bank: { country: "NL", last4: "0300" },
+  });
+  assert.deepEqual(methodOf({ type: "klarna", klarna: {} }), { type: "klarna" });
+  assert.deepEqual(methodOf({ type: "unheard_of" }), { type: "unheard_of" });
+});
+
 test("a released authorization has no capture, and one that Stripe canceled has expired", () => {
   const held = [charge({ captured: false, amount_captured: 0 })];
   for (const reason of ["abandoned", "automatic"]) {

@@ -9,7 +9,7 @@ import { type Html, html } from "../../../../html.ts";
 import { idParam } from "../../../http/address.ts";
 import { merchantPage } from "../../../routes.ts";
 import type { ConsoleContext, MerchantVisit, Page } from "../../../session/visit.ts";
-import { cardText, translateCode } from "../../../texts/labels.ts";
+import { cardText, methodText, translateCode } from "../../../texts/labels.ts";
 import { fillText, textsOf } from "../../../texts/texts.ts";
 import { codeBlock, renderCopyable } from "../../../view/pieces.ts";
 import { renderMissing, unlessAway } from "../../../view/section.ts";
@@ -119,6 +119,7 @@ function paymentFacts({ base, language, environment }: MerchantVisit, payment: P
   const some = (value: bigint) => (value === 0n ? "" : moneyText(language, value, currency));
   return factList([
     [texts.amount, moneyText(language, amount, currency)],
+    [texts.method, methodText(payment)],
     [texts.captured, capturedAmount === amount ? "" : some(capturedAmount)],
     [texts.refunded, some(refundedAmount)],
     [texts.fee, some(feeAmount)],

@@ -7,7 +7,7 @@ import type { Payment, PaymentAttempt, Refund } from "#proto/payments/v1/payment
 import type { PaymentDelivery } from "#proto/webhook/v1/webhook_pb.ts";
 import { type Html, html } from "../../../../html.ts";
 import type { ConsoleContext, MerchantVisit } from "../../../session/visit.ts";
-import { cardText, stateOf, type Tone, translateCode } from "../../../texts/labels.ts";
+import { methodText, stateOf, type Tone, translateCode } from "../../../texts/labels.ts";
 import { fillText, textsOf } from "../../../texts/texts.ts";
 import { toneChip } from "../../../view/pieces.ts";
 import { renderMissing, unlessAway } from "../../../view/section.ts";
@@ -78,14 +78,14 @@ function ofPayment(visit: MerchantVisit, payment: Payment): readonly TimelineIte
 
 function ofAttempt({ language }: MerchantVisit, attempt: PaymentAttempt, advice: string): TimelineItem {
   const texts = textsOf(language).payment;
-  const { outcome, failureCode, failureMessage, cardBrand, cardLast4, threeDsResult, createdAt } = attempt;
+  const { outcome, failureCode, failureMessage, cardBrand, cardLast4, threeDsResult, createdAt, method } = attempt;
   const isGood = outcome === "succeeded";
   return {
     at: createdAt,
     title: isGood ? texts.attemptSucceeded : texts.attemptFailed,
     tone: isGood ? "good" : "bad",
     details: [
-      cardText({ brand: cardBrand, last4: cardLast4 }),
+      methodText({ method, card: { brand: cardBrand, last4: cardLast4 } }),
       threeDsResult === "" ? "" : `${texts.threeDs}: ${translateCode(language, "cardChecks", threeDsResult)}`,
       failureCode === "" ? "" : html`${translateCode(language, "failures", failureCode)} <code>${failureCode}</code>`,
       failureMessage === "" ? "" : fillText(texts.processorMessage, { words: failureMessage }),

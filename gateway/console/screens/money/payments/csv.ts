@@ -22,6 +22,10 @@ export const paymentColumns: Columns<ListedPayment> = [
   ["connector", ({ connector }) => connector],
   ["card_brand", ({ card }) => card?.brand ?? ""],
   ["card_last4", ({ card }) => card?.last4 ?? ""],
+  ["payment_method", ({ method }) => method?.type ?? ""],
+  ["wallet", ({ method }) => method?.wallet ?? ""],
+  ["bank_country", ({ method }) => method?.bankCountry ?? ""],
+  ["bank_last4", ({ method }) => method?.bankLast4 ?? ""],
 ];
 
 export const refundColumns: Columns<Refund> = [

@@ -2,7 +2,7 @@
 import type { ListedPayment, Payment } from "#proto/payments/v1/payments_pb.ts";
 import { type Html, html } from "../../../../html.ts";
 import type { MerchantVisit } from "../../../session/visit.ts";
-import { cardText, stateOf } from "../../../texts/labels.ts";
+import { methodText, stateOf } from "../../../texts/labels.ts";
 import { fillText, type Language, textsOf } from "../../../texts/texts.ts";
 import { toneChip } from "../../../view/pieces.ts";
 import { htmlTable } from "../../../view/table.ts";
@@ -18,7 +18,7 @@ export function paymentTable(visit: MerchantVisit, caption: string, rows: readon
       { heading: texts.amount, isNumber: true, cell: (payment) => amountLink(visit, payment) },
       { heading: texts.status, cell: (payment) => paymentChip(language, payment) },
       { heading: texts.buyer, cell: ({ customerEmail }) => customerEmail },
-      { heading: texts.card, cell: ({ card }) => cardText(card) },
+      { heading: texts.method, cell: methodText },
       { heading: texts.reference, cell: ({ orderReference }) => orderReference },
       { heading: texts.created, cell: ({ createdAt }) => dateTimeText(language, createdAt) },
     ],
