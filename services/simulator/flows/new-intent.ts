@@ -18,6 +18,7 @@ export type WantedIntent = Pick<
   | "return_url"
   | "line_items"
   | "renewal"
+  | "payment_methods"
   | "capture_method"
 >;
 
@@ -59,7 +60,10 @@ export async function duplicateIntent(
   const { account, reference, currency, description, return_url } = original;
   const capture_method = "automatic"; // an authorization moves no money
   const intent = newIntent(
-    { account, reference, amount, currency, description, return_url, line_items: null, renewal: null, capture_method },
+    {
+      ...{ account, reference, amount, currency, description, return_url, capture_method },
+      ...{ line_items: null, renewal: null, payment_methods: null },
+    },
     0,
   );
   const change = payIntent(intent, attemptWith(processor, keptCard(processor, card), true));

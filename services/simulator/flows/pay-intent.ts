@@ -1,9 +1,8 @@
-// Pays with a card for the form: 1. wait if the card is slow, 2. change the intent once. An intent that does not wait
-// for a card is not charged. Or with a stored card for a merchant's server, without a buyer for a challenge.
-
+// Pays for the form, by card, debit or bank: 1. wait if the card is slow, 2. change the intent once. An intent that is
+// not waiting is not charged. Or with a stored card for a merchant's server, without a buyer for a challenge.
 import { createHmac } from "node:crypto";
 import { setTimeout as pause } from "node:timers/promises";
-import { ApiFailure, notFound, outageFailure } from "../failure.ts";
+import { ApiFailure, badField, notFound, outageFailure } from "../failure.ts";
 import { newAuthorizationCode, newId, newSecret, sameSecret } from "../new-id.ts";
 import type { Processor } from "../processor.ts";
 import type { CardEntry } from "../rules/card-entry.ts";
@@ -29,19 +28,19 @@ const outageMs = 10_000; // docs/contract.md §11's outage card
  * @param known the intent if the caller has just read it
  * @param locale BCP 47 tag of the buyer's page
  */
-export async function payWithCard(
+export async function payWith(
   processor: Processor,
   intentId: string,
-  entry: CardEntry,
+  method: PaymentMethod,
   known?: Intent,
   locale: string | null = null,
 ): Promise<PayAnswer> {
-  const method = keptCard(processor, entry);
   if (testCardNamed(method.behaviour).outcome.kind === "outage") return beginOutage(processor, intentId);
   const hasWaited = await waitForSlowCard(processor, method);
   const pay = (found: Intent) => payIntent(found, attemptWith(processor, method, true, locale));
   const isFresh = known && !hasWaited;
   const { intent, refusal } = await changeIntent(processor, intentId, pay, isFresh ? { known } : {});
+  if (refusal?.refused === "method_not_offered") throw badField("method", "is not offered");
   if (refusal) throw new ApiFailure(429, "rate_limit", refusal.refused, refusal.message);
   return payAnswer(intent, processor.publicUrl);
 }
@@ -114,7 +113,8 @@ function payAnswer(intent: Intent, publicUrl: string): PayAnswer {
 /** URL of the challenge. The token is in the fragment, which server logs do not contain. */
 export function challengeOf(intent: Intent, publicUrl: string): { challenge_url?: string } {
   const waiting = intent.attempts.find((attempt) => attempt.status === "requires_action");
-  return waiting ? { challenge_url: `${publicUrl}/challenge/${waiting.id}#${waiting.challenge_token}` } : {};
+  const page = waiting?.method === "card" ? "challenge" : "bank";
+  return waiting ? { challenge_url: `${publicUrl}/${page}/${waiting.id}#${waiting.challenge_token}` } : {};
 }
 
 function isLost(intent: Intent): boolean {
@@ -141,7 +141,7 @@ export async function payByToken(processor: Processor, intent: Intent, methodId:
   }
   if (testCardNamed(method.behaviour).outcome.kind === "outage") throw outageFailure();
   await waitForSlowCard(processor, method);
-  const change = payIntent(intent, attemptWith(processor, method, false));
+  const change = payIntent(intent, attemptWith(processor, { ...method, method: "card", bank_country: null }, false));
   if (change === null || "refused" in change) throw new Error("a new intent waits for a card");
   return change;
 }

@@ -6,6 +6,7 @@ import { newId } from "../new-id.ts";
 import type { Processor } from "../processor.ts";
 import { decideDispute, openDispute } from "../rules/dispute.ts";
 import type { Change, Intent, Refusal } from "../rules/intent.ts";
+import { returnDebit } from "../rules/mishap.ts";
 import { lapseAuthorization, settleAttempt } from "../rules/pay-intent.ts";
 import { moveRefund } from "../rules/refund.ts";
 import { testCardNamed } from "../rules/test-card.ts";
@@ -49,6 +50,8 @@ function decideFact(processor: Processor, intent: Intent, fact: DueFact): Change
       return moveRefund(intent, fact.object_id, { status: "failed", failure_code: "expired_or_canceled_card", now });
     case "settle_attempt":
       return settleAttempt(intent, fact.object_id, approvalNow(processor));
+    case "return_debit":
+      return returnDebit(intent, now);
     case "lapse_authorization":
       return lapseAuthorization(intent, now);
   }

@@ -3,6 +3,7 @@
 import { brandNames } from "../rules/card-entry.ts";
 import { testCards } from "../rules/test-card.ts";
 import { fillText, type Language } from "../texts/languages.ts";
+import { bankStep, methodChoice, otherMethods, otherTestData } from "./method-choice.ts";
 import { type Page, renderPage, testBar, textIn, textsBlock } from "./page.ts";
 
 export function formPage(language: Language): Page {
@@ -22,6 +23,8 @@ ${testBar(textOf("testMode"), textOf("noMoneyMoves"))}
 <noscript><p class="notice">${texts.noScript}</p></noscript>
 <form id="form" novalidate>
 <div id="form-error" class="notice notice-error" role="alert" tabindex="-1" hidden></div>
+${methodChoice(textOf)}
+<div id="card-fields" class="group">
 ${field({ name: "name", label: textOf("name"), autocomplete: "cc-name", hint: "", max: 100, isText: true, isHidden: true })}
 ${field({ name: "number", label: textOf("number"), autocomplete: "cc-number", hint: 'placeholder="1234 1234 1234 1234"', max: 23, labelExtra: acceptedBrands(language), extra: '<svg class="brand" aria-hidden="true" focusable="false"><use id="brand" href="#brand-unknown"></use></svg><span id="brand-name" class="visually-hidden" aria-live="polite"></span>' })}
 <div class="row">
@@ -29,9 +32,12 @@ ${field({ name: "expiry", label: textOf("expiry"), autocomplete: "cc-exp", hint:
 ${field({ name: "cvc", label: textOf("cvc"), autocomplete: "cc-csc", hint: `data-hint="cvcHint" placeholder="${texts.cvcHint}"`, max: 4 })}
 </div>
 ${field({ name: "postal_code", label: `${textOf("postal")} <span class="muted">(${textOf("optional")})</span>`, autocomplete: "postal-code", hint: "", max: 10, isText: true })}
+</div>
+${otherMethods(textOf, field({ name: "iban", label: "IBAN", autocomplete: "off", hint: "", max: 42, isText: true }))}
 <button id="pay" class="button" type="submit" disabled><span class="spinner" aria-hidden="true"></span><span id="pay-label"></span></button>
 </form>
 <section id="challenge" class="step" aria-labelledby="challenge-title" hidden></section>
+${bankStep(textOf)}
 <section id="result" class="step" hidden><div id="result-icon" class="result-icon" aria-hidden="true"></div>
 <h2 id="result-title" tabindex="-1"></h2><p id="result-text" class="muted"></p><p><a id="result-link" target="_blank" rel="noopener noreferrer" hidden>${textOf("viewReceipt")}</a></p></section>
 <p id="live" class="visually-hidden" role="status"></p>
@@ -83,11 +89,12 @@ function acceptedBrands({ texts }: Language): string {
   return `<span id="brands" class="brands" role="img" data-brands="${brandNames.map(({ name }) => name).join(", ")}" aria-label="${label}">${marks.join("")}</span>`;
 }
 
-/** One click-to-fill entry per test card. */
+/** One click-to-fill entry per test card, account and bank. */
 function testCardPanel(title: string): string {
-  const entries = testCards.map(
-    ({ number, label }) =>
-      `<li><button type="button" data-card="${number}"><span>${label}</span><code>${number.replace(/(.{4})(?=.)/g, "$1 ")}</code></button></li>`,
+  const cards = testCards.map((each) => ({ ...each, method: "card" }));
+  const entries = [...cards, ...otherTestData].map(
+    ({ number, label, method }) =>
+      `<li data-method="${method}" hidden><button type="button" data-card="${number}"><span>${label}</span><code>${number.replace(/(.{4})(?=.)/g, "$1 ")}</code></button></li>`,
   );
   return `<details id="test-cards" class="test-cards"><summary>${title}</summary><ul lang="en" dir="ltr">${entries.join("")}</ul></details>`;
 }
@@ -103,7 +110,12 @@ const brandSymbols = `<svg class="symbols" aria-hidden="true" focusable="false">
 <symbol id="brand-unionpay" viewBox="0 0 36 24"><rect width="36" height="24" rx="3" fill="#00447c"/><text x="18" y="15.5" text-anchor="middle" textLength="31" lengthAdjust="spacingAndGlyphs" font-size="8" font-weight="800" fill="#fff">UnionPay</text></symbol>
 </svg>`;
 
-export function challengePage(language: Language): Page {
+/** The page of the test bank: a window that the form opens. */
+export function bankPage(language: Language): Page {
+  return challengePage(language, true);
+}
+
+export function challengePage(language: Language, isBank = false): Page {
   const { texts } = language;
   const textOf = textIn(language);
   return renderPage({
@@ -112,7 +124,7 @@ export function challengePage(language: Language): Page {
     styles: ["theme.css", "form.css"],
     scripts: ["challenge.js"],
     framing: "none",
-    body: `<body class="form-page">
+    body: `<body class="form-page"${isBank ? " data-bank" : ""}>
 ${testBar(textOf("testMode"), textOf("noMoneyMoves"))}
 <main id="card">
 <noscript><p class="notice">${texts.noScript}</p></noscript>

@@ -3,6 +3,7 @@ import { brandName } from "../rules/card-entry.ts";
 import { formatAmount } from "../rules/currency-exponent.ts";
 import type { Intent } from "../rules/intent.ts";
 import { chooseLanguage, fillText } from "../texts/languages.ts";
+import { methodNames } from "./method-choice.ts";
 import { escapeHtml, type Page, renderPage, testBar } from "./page.ts";
 
 /** @param acceptLanguage used if the buyer's language is unknown */
@@ -19,8 +20,9 @@ export function receiptPage(intent: Intent, acceptLanguage: string | undefined):
   if (intent.description !== null)
     lines.unshift([texts.for, `<bdi class="is-text">${escapeHtml(intent.description)}</bdi>`]);
   if (paidBy) {
-    const card = fillText(texts.cardEnding, { brand: brandName(paidBy.brand), last4: paidBy.last4 });
-    lines.push([texts.card, escapeHtml(card)]);
+    const brand = paidBy.method === "card" ? brandName(paidBy.brand) : methodNames[paidBy.method];
+    const ending = fillText(texts.cardEnding, { brand, last4: paidBy.last4 });
+    lines.push([paidBy.method === "card" ? texts.card : texts.paidBy, escapeHtml(ending)]);
     lines.push([texts.authorization, `<code>${escapeHtml(paidBy.authorization_code ?? "")}</code>`]);
   }
   for (const refund of intent.refunds.filter(({ status }) => status === "succeeded" || status === "pending"))

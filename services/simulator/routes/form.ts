@@ -3,12 +3,13 @@
 import type { FastifyInstance } from "fastify";
 import { ApiFailure, notFound } from "../failure.ts";
 import { assertNoOutage } from "../flows/change-intent.ts";
-import { challengeOf, passChallenge, payWithCard } from "../flows/pay-intent.ts";
+import { challengeOf, keptCard, passChallenge, payWith } from "../flows/pay-intent.ts";
 import { sameSecret } from "../new-id.ts";
 import type { Processor } from "../processor.ts";
 import { lacksName, readCardEntry } from "../rules/card-entry.ts";
 import { currencyExponent } from "../rules/currency-exponent.ts";
 import type { Intent } from "../rules/intent.ts";
+import { bankMethod, debitMethod, type PaymentMethod } from "../rules/payment-method.ts";
 import { findIntent } from "../store/intents.ts";
 import { localeOf } from "../texts/languages.ts";
 import { Fields } from "./fields.ts";
@@ -22,10 +23,7 @@ export function formRoutes(app: FastifyInstance, processor: Processor): void {
   app.post<IdPath>("/form/:id/pay", async (request, reply) => {
     const intent = await openIntent(processor, request.params.id, request.body);
     const { members } = new Fields(request.body);
-    const entry = (processor.requiresName && lacksName(members)) || readCardEntry(members, new Date());
-    if ("code" in entry)
-      throw new ApiFailure(400, "invalid_request", entry.code, entry.message, { field: entry.field });
-    const answer = await payWithCard(processor, intent.id, entry, intent, localeOf(members.locale));
+    const answer = await payWith(processor, intent.id, methodIn(processor, members), intent, localeOf(members.locale));
     return reply.header("Cache-Control", "no-store").send(answer);
   });
 
@@ -41,6 +39,19 @@ export function formRoutes(app: FastifyInstance, processor: Processor): void {
     const answer = await passChallenge(processor, request.params.id, token, outcome);
     return reply.header("Cache-Control", "no-store").send(answer);
   });
+}
+
+/** @throws ApiFailure 400 with the name of a wrong field */
+function methodIn(processor: Processor, members: Fields["members"]): PaymentMethod {
+  if (members.method === "ideal") return bankMethod;
+  if (members.method === "sepa_debit") {
+    const debit = debitMethod(members.iban);
+    if (debit) return debit;
+    throw new ApiFailure(400, "invalid_request", "invalid_iban", "Your IBAN is not valid.", { field: "iban" });
+  }
+  const entry = (processor.requiresName && lacksName(members)) || readCardEntry(members, new Date());
+  if (!("code" in entry)) return keptCard(processor, entry);
+  throw new ApiFailure(400, "invalid_request", entry.code, entry.message, { field: entry.field });
 }
 
 /** @throws ApiFailure 404 for an unknown intent or a wrong secret */
@@ -63,6 +74,7 @@ function presentStatus(intent: Intent, { publicUrl, requiresName }: Processor) {
     exponent: currencyExponent(intent.currency),
     description: intent.description,
     asks_name: requiresName,
+    methods: intent.payment_methods ?? ["card"],
     return_url: intent.return_url,
     receipt_url: receiptUrl(intent, publicUrl),
     failure_code: last?.failure_code ?? null,

@@ -21,6 +21,7 @@ export function presentIntent(intent: Intent, publicUrl: string) {
     captured_at: intent.paid_at,
     page_expires_at: intent.page_expires_at,
     renewal: intent.renewal,
+    payment_methods: intent.payment_methods ?? ["card"],
     canceled_at: intent.canceled_at,
     cancellation_reason: intent.cancellation_reason,
     receipt_url: receiptUrl(intent, publicUrl),
@@ -37,6 +38,7 @@ export function receiptUrl(intent: Intent, publicUrl: string): string | null {
 
 function presentAttempt(attempt: Attempt) {
   const { brand, last4, funding, fingerprint, exp_month, exp_year } = attempt;
+  const isCard = attempt.method === "card";
   const { avs_line1, avs_zip, cvc_check, three_ds_result, three_ds_version, risk_level, risk_score } = attempt;
   return {
     id: attempt.id,
@@ -46,8 +48,11 @@ function presentAttempt(attempt: Attempt) {
     authorization_code: attempt.authorization_code,
     created_at: attempt.created_at,
     settled_at: attempt.settled_at,
-    card: { brand, last4, funding, fingerprint, exp_month, exp_year },
-    verification: { avs_line1, avs_zip, cvc_check, three_ds_result, three_ds_version, risk_level, risk_score },
+    payment_method: { type: attempt.method, bank: isCard ? null : { country: attempt.bank_country ?? "", last4 } },
+    card: isCard ? { brand, last4, funding, fingerprint, exp_month, exp_year } : null,
+    verification: isCard
+      ? { avs_line1, avs_zip, cvc_check, three_ds_result, three_ds_version, risk_level, risk_score }
+      : null,
   };
 }
 

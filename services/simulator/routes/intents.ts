@@ -5,7 +5,7 @@ import { assertNoOutage, changeIntent, consequencesOf, wakeFor } from "../flows/
 import { newIntent, type WantedIntent } from "../flows/new-intent.ts";
 import { payByToken } from "../flows/pay-intent.ts";
 import type { Processor } from "../processor.ts";
-import type { Intent, LineItem } from "../rules/intent.ts";
+import { type Intent, type LineItem, type MethodType, methodTypes } from "../rules/intent.ts";
 import { cancelIntent, captureIntent } from "../rules/pay-intent.ts";
 import { insertIntent } from "../store/intent-writes.ts";
 import { findIntent, findIntentsByReference } from "../store/intents.ts";
@@ -143,7 +143,20 @@ function readIntent(account: string, fields: Fields): WantedIntent {
     capture_method: fields.optionalOneOf("capture_method", ["automatic", "manual"]) ?? "automatic",
     line_items: readLines(fields, amount),
     renewal: fields.optionalInteger("renewal", 1, renewalMax),
+    payment_methods: readMethods(fields),
   };
+}
+
+/** @throws ApiFailure for an unknown method, and for one that cannot be captured later */
+function readMethods(fields: Fields): readonly MethodType[] | null {
+  const { payment_methods: names, capture_method: capture } = fields.members;
+  if (names === undefined || names === null) return null;
+  const known = methodTypes.filter((type) => Array.isArray(names) && names.includes(type));
+  if (!Array.isArray(names) || known.length === 0 || known.length !== names.length)
+    throw badField("payment_methods", `must be a list of ${methodTypes.join(", ")}`);
+  if (capture === "manual" && known.some((type) => type !== "card"))
+    throw badField("payment_methods", "only card payments can be captured later");
+  return known;
 }
 
 /** @throws ApiFailure if the lines do not sum to the amount */

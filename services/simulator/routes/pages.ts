@@ -4,7 +4,7 @@ import { readdirSync, readFileSync } from "node:fs";
 import { extname, join } from "node:path";
 import type { FastifyInstance, FastifyRequest } from "fastify";
 import { notFound } from "../failure.ts";
-import { challengePage, formPage } from "../pages/form-page.ts";
+import { bankPage, challengePage, formPage } from "../pages/form-page.ts";
 import type { Page } from "../pages/page.ts";
 import { receiptPage } from "../pages/receipt-page.ts";
 import type { Processor } from "../processor.ts";
@@ -22,6 +22,12 @@ export function pageRoutes(app: FastifyInstance, processor: Processor): void {
   const challenge = inEachLanguage(challengePage);
   app.get("/challenge/:id", async (request, reply) => {
     const page = challenge(languageOf(request));
+    return reply.headers(page.headers).send(page.html);
+  });
+
+  const bank = inEachLanguage(bankPage);
+  app.get("/bank/:id", async (request, reply) => {
+    const page = bank(languageOf(request));
     return reply.headers(page.headers).send(page.html);
   });
 

@@ -4,7 +4,7 @@ import type { FastifyInstance } from "fastify";
 import { ApiFailure, badField, notFound } from "../failure.ts";
 import { changeIntent } from "../flows/change-intent.ts";
 import { duplicateIntent } from "../flows/new-intent.ts";
-import { payWithCard } from "../flows/pay-intent.ts";
+import { keptCard, payWith } from "../flows/pay-intent.ts";
 import { newId } from "../new-id.ts";
 import type { Processor } from "../processor.ts";
 import { type CardEntry, readCardEntry } from "../rules/card-entry.ts";
@@ -12,7 +12,9 @@ import { moveDispute, openDispute } from "../rules/dispute.ts";
 import type { Change, Intent, Refusal } from "../rules/intent.ts";
 import { captureMore, changeAmount, endPage, loseIntent, returnDebit } from "../rules/mishap.ts";
 import { cancelIntent, lapseAuthorization } from "../rules/pay-intent.ts";
+import { bankMethod, debitMethod } from "../rules/payment-method.ts";
 import { createRefund, moveRefund } from "../rules/refund.ts";
+import { testBank } from "../rules/test-card.ts";
 import { listEvents, resendEvent } from "../store/events.ts";
 import { listOperations } from "../store/idempotency-keys.ts";
 import { findIntent, intentIdOf } from "../store/intents.ts";
@@ -51,8 +53,11 @@ export function testActionRoutes(app: FastifyInstance, processor: Processor): vo
 
 function payRoute(app: FastifyInstance, processor: Processor): void {
   app.post<IdPath>("/test/intents/:id/pay", async (request, reply) => {
-    const entry = testCardEntry(new Fields(request.body).text("card", 30));
-    return reply.send(await payWithCard(processor, request.params.id, entry));
+    const number = new Fields(request.body).text("card", 30);
+    const method = number === testBank.number ? bankMethod : debitMethod(number);
+    return reply.send(
+      await payWith(processor, request.params.id, method ?? keptCard(processor, testCardEntry(number))),
+    );
   });
 }
 

@@ -17,8 +17,14 @@ export type AttemptStatus = "succeeded" | "failed" | "processing" | "requires_ac
 /** RFC 3339, UTC, milliseconds. */
 export type Timestamp = string;
 
-/** A stored card without its number. */
+export const methodTypes = ["card", "ideal", "sepa_debit"] as const;
+export type MethodType = (typeof methodTypes)[number];
+
+/** A stored card without its number, or a bank account: then only `last4` and `bank_country` mean something. */
 export interface CardFacts {
+  readonly method: MethodType;
+  /** ISO 3166; null: a card. */
+  readonly bank_country: string | null;
   readonly brand: string;
   readonly last4: string;
   readonly funding: string;
@@ -124,6 +130,8 @@ export interface Intent {
   readonly line_items: readonly LineItem[] | null;
   /** The caller's number of the intent under its reference; null: the first. */
   readonly renewal: number | null;
+  /** Offered on its page; null: cards. */
+  readonly payment_methods: readonly MethodType[] | null;
   /** When its page ends; null: never. */
   readonly page_expires_at: Timestamp | null;
   readonly status: IntentStatus;
@@ -164,7 +172,13 @@ export type EventType =
 
 /** A fact that occurs after `delays` times the configured delay, or at its own time. */
 export interface DelayedFact {
-  readonly kind: "open_dispute" | "fail_refund" | "settle_attempt" | "decide_dispute" | "lapse_authorization";
+  readonly kind:
+    | "open_dispute"
+    | "fail_refund"
+    | "settle_attempt"
+    | "decide_dispute"
+    | "lapse_authorization"
+    | "return_debit";
   readonly object_id: string;
   readonly delays: number;
   readonly at?: Timestamp;

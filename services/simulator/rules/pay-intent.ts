@@ -36,6 +36,8 @@ export function payIntent(intent: Intent, facts: AttemptFacts): Change | Refusal
   if (intent.status !== "requires_payment_method") return null;
   if (intent.attempts.length >= attemptsMax)
     return { refused: "too_many_attempts", message: "This payment had too many attempts." };
+  if (!(intent.payment_methods ?? ["card"]).includes(facts.method.method))
+    return { refused: "method_not_offered", message: "This payment does not offer this method." };
   const begun = newAttempt(intent, facts);
   const { outcome } = testCardNamed(facts.method.behaviour);
   switch (outcome.kind) {
@@ -67,6 +69,8 @@ export function payIntent(intent: Intent, facts: AttemptFacts): Change | Refusal
 /** Outcome of the challenge; `cancel`: by the buyer. */
 export type ChallengeAnswer = "pass" | "fail" | "cancel";
 
+const bankRefused = { code: "authentication_failed", message: "The buyer's bank did not confirm the payment." };
+const debitFailed = { code: "debit_failed", message: "The account has insufficient funds." };
 const challengeFailures = {
   fail: { code: "authentication_failed", message: "We could not authenticate your payment method." },
   cancel: { code: "canceled", message: "The buyer canceled the authentication." },
@@ -81,6 +85,10 @@ export function answerChallenge(
 ): Change | null {
   const attempt = intent.attempts.find((one) => one.id === attemptId);
   if (attempt?.status !== "requires_action") return null;
+  if (attempt.method !== "card") {
+    if (answer === "pass") return approved(intent, attempt, facts);
+    return failed(intent, attempt, answer === "fail" ? bankRefused : challengeFailures.cancel, facts.now);
+  }
   if (answer !== "pass")
     return failed(intent, { ...attempt, ...threeDs("failed") }, challengeFailures[answer], facts.now);
   const passed = { ...attempt, ...threeDs("authenticated") };
@@ -94,7 +102,12 @@ export function answerChallenge(
 export function settleAttempt(intent: Intent, attemptId: string, facts: Approval): Change | null {
   const attempt = intent.attempts.find((one) => one.id === attemptId);
   if (attempt?.status !== "processing") return null;
-  return approved(intent, attempt, facts);
+  const { outcome } = testCardNamed(attempt.behaviour);
+  const ends = outcome.kind === "asynchronous" ? outcome.ends : undefined;
+  if (ends === "failed") return failed(intent, attempt, debitFailed, facts.now);
+  const settled = approved(intent, attempt, facts);
+  if (ends !== "returned") return settled;
+  return { ...settled, delayed: [{ kind: "return_debit", object_id: attempt.id, delays: settleDelays }] };
 }
 
 /** @param keepsAuthorized refuses to cancel an authorization @returns null: it is canceled already */
@@ -130,7 +143,7 @@ function canceled(intent: Intent, reason: "requested" | "expired", now: Timestam
 }
 
 function newAttempt(intent: Intent, { method, locale, ...facts }: AttemptFacts): Attempt {
-  const { brand, last4, funding, fingerprint, exp_month, exp_year, behaviour } = method;
+  const { brand, last4, funding, fingerprint, exp_month, exp_year, behaviour, bank_country } = method;
   return {
     id: facts.id,
     intent_id: intent.id,
@@ -141,6 +154,8 @@ function newAttempt(intent: Intent, { method, locale, ...facts }: AttemptFacts):
     authorization_code: null,
     created_at: facts.now,
     settled_at: null,
+    method: method.method,
+    bank_country,
     brand,
     last4,
     funding,

@@ -18,6 +18,7 @@ export function unpaidIntent(): Intent {
     capture_method: "automatic",
     line_items: null,
     renewal: null,
+    payment_methods: null,
     page_expires_at: null,
     status: "requires_payment_method",
     client_secret: "pi_1_secret_x",

@@ -10,7 +10,7 @@ export type Outcome =
     }
   | { readonly kind: "declined"; readonly code: string; readonly message: string }
   | { readonly kind: "challenge"; readonly passed: "succeeds" | "declined" }
-  | { readonly kind: "asynchronous" }
+  | { readonly kind: "asynchronous"; readonly ends?: "failed" | "returned" }
   | { readonly kind: "outage" };
 
 export interface TestCard {
@@ -64,13 +64,29 @@ export const testCards: readonly TestCard[] = [
   card("lapses", "4000000000006405", "Authorization lapses soon", { kind: "succeeds", later: "lapse" }),
 ];
 
+/** Test accounts of the debit, by IBAN, and the bank of the redirect method, which asks the buyer. */
+export const testAccounts: readonly TestCard[] = [
+  card("debit", "DE89370400440532013000", "SEPA debit: settles later", { kind: "asynchronous" }),
+  card("debit_failed", "DE62370400440532013001", "SEPA debit: fails later", { kind: "asynchronous", ends: "failed" }),
+  card("debit_returned", "DE35370400440532013002", "SEPA debit: settles, then returned", {
+    kind: "asynchronous",
+    ends: "returned",
+  }),
+];
+export const testBank = card("bank", "TESTBANK", "iDEAL: opens the test bank", {
+  kind: "challenge",
+  passed: "succeeds",
+});
+
 /** Any other number, even of a real card, is declined, since no money moves here. */
 const unknownCard = declined("unknown", "", "Unknown", "card_declined", "unknown test card");
 
-const byNumber = new Map(testCards.map((known) => [known.number, known]));
-const byBehaviour = new Map([...testCards, unknownCard].map((known) => [known.behaviour, known]));
+const byNumber = new Map([...testCards, ...testAccounts].map((known) => [known.number, known]));
+const byBehaviour = new Map(
+  [...testCards, ...testAccounts, testBank, unknownCard].map((known) => [known.behaviour, known]),
+);
 
-/** The card with this number (digits only). */
+/** The card with this number (digits only), or the account with this IBAN. */
 export function testCardOf(number: string): TestCard {
   return byNumber.get(number) ?? unknownCard;
 }

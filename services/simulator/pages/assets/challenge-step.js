@@ -9,10 +9,15 @@ import { ask } from "./processor.js";
  */
 export function showChallenge(url, amount) {
   const { pathname, hash } = new URL(url, location.href);
+  const isBank = pathname.startsWith("/bank/");
   const section = document.getElementById("challenge");
   section.replaceChildren(
-    element("h2", { id: "challenge-title", tabIndex: -1, textContent: textOf("challengeTitle") }),
-    element("p", { className: "challenge-text muted", textContent: textOf("challengeText") }),
+    element("h2", {
+      id: "challenge-title",
+      tabIndex: -1,
+      textContent: isBank ? "Test Bank" : textOf("challengeTitle"),
+    }),
+    element("p", { className: "challenge-text muted", textContent: textOf(isBank ? "bankQuestion" : "challengeText") }),
     element("div", { className: "bank" }, [
       element("strong", { textContent: "Test Bank" }),
       element("span", {
@@ -21,9 +26,10 @@ export function showChallenge(url, amount) {
       }),
     ]),
     element("div", { className: "notice notice-error", role: "alert", hidden: true }),
-    button(textOf("authenticate"), "pass", "button"),
-    button(textOf("failAuthentication"), "fail", "button button-quiet"),
-    button(textOf("giveUp"), "cancel", "link-button"),
+    button(textOf(isBank ? "bankPay" : "authenticate"), "pass", "button"),
+    button(textOf(isBank ? "bankRefuse" : "failAuthentication"), "fail", "button button-quiet"),
+    // A buyer leaves a bank by closing its window.
+    ...(isBank ? [] : [button(textOf("giveUp"), "cancel", "link-button")]),
   );
   section.hidden = false;
   document.getElementById("challenge-title").focus();
@@ -35,9 +41,10 @@ export function showChallenge(url, amount) {
       const buttons = section.querySelectorAll("button");
       for (const one of buttons) one.disabled = true;
       chosen.classList.add("is-working");
-      const answer = await ask(pathname, { token: hash.slice(1), outcome: chosen.dataset.outcome }).catch(
-        () => undefined,
-      );
+      const answer = await ask(pathname.replace("/bank/", "/challenge/"), {
+        token: hash.slice(1),
+        outcome: chosen.dataset.outcome,
+      }).catch(() => undefined);
       chosen.classList.remove("is-working");
       for (const one of buttons) one.disabled = false;
       if (answer?.status === 200) {

@@ -3,7 +3,7 @@ import { showChallenge } from "./challenge-step.js";
 import { textOf } from "./language.js";
 import { showResult } from "./result-step.js";
 
-const url = location.href;
+const url = location.href; // a page of the bank, or of 3-D Secure
 history.replaceState(null, "", location.pathname); // the token stays in memory
 const answer = await showChallenge(url);
 if (answer.status === "failed") {

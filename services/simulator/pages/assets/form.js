@@ -1,8 +1,9 @@
 // The card form: status, payment, challenge and result, with messages to the framing page.
-import { cardFields } from "./card-fields.js";
+import { waitForBank } from "./bank-step.js";
 import { showChallenge } from "./challenge-step.js";
 import { openFramePort, pageHeight } from "./frame-port.js";
 import { localeTag, speak, textOf } from "./language.js";
+import { paymentFields } from "./payment-fields.js";
 import { amountText, ask } from "./processor.js";
 import { showResult } from "./result-step.js";
 
@@ -14,10 +15,10 @@ const payButton = document.getElementById("pay");
 const frame = openFramePort({
   submit: () => submit(),
   fill: (number) => fillTestCard(number),
-  focus: () => document.getElementById("number").focus(),
+  focus: () => fields.focus(),
   speak: (locale) => speak(locale).then(showAmount),
 });
-const fields = cardFields((complete) => frame.post({ type: "change", complete }));
+const fields = paymentFields((complete) => frame.post({ type: "change", complete }));
 let payment = {};
 
 form.addEventListener("submit", (event) => {
@@ -54,6 +55,7 @@ async function start() {
     payment = answer.body;
     document.getElementById("description").textContent = payment.description ?? "";
     document.getElementById("name-field").hidden = payment.asks_name !== true;
+    fields.offer(payment.methods);
     showAmount();
     work(false);
     await show(payment.status);
@@ -84,12 +86,14 @@ function submit() {
 function fillTestCard(number) {
   const isKnown = testCards().some((card) => card.number === number);
   if (!isKnown || payButton.disabled) return;
+  if (fields.fillOther(number)) return;
+  fields.useCard();
   const expiry = `12 / ${(new Date().getFullYear() + 3) % 100}`;
   fields.fill({ number, expiry, cvc: "123", postal_code: "10115", ...(payment.asks_name && { name: "Test Buyer" }) });
 }
 
 function testCards() {
-  return [...document.querySelectorAll("[data-card]")].map((button) => ({
+  return [...document.querySelectorAll("li:not([hidden]) [data-card]")].map((button) => ({
     number: button.dataset.card,
     label: button.querySelector("span").textContent,
   }));
@@ -127,7 +131,9 @@ async function show(status, answer = payment) {
       return showError(textOf(failures[answer.failure_code] ?? "declined"));
     case "requires_action": {
       hideForm(true);
-      const chosen = await showChallenge(answer.challenge_url, amountText(payment));
+      const chosen = await (answer.challenge_url.includes("/bank/")
+        ? waitForBank(answer.challenge_url, readStatus)
+        : showChallenge(answer.challenge_url, amountText(payment)));
       hideForm(false);
       return show(chosen.status, chosen);
     }
@@ -141,7 +147,14 @@ async function show(status, answer = payment) {
   }
 }
 
+/** The status as a result of the last attempt; undefined without an answer. */
+async function readStatus() {
+  const answer = await ask(`${path}/status`, { client_secret }).catch(() => undefined);
+  return answer?.status === 200 ? { ...answer.body, status: settled(answer.body) } : undefined;
+}
+
 const failures = {
+  debit_failed: "debitFailed",
   insufficient_funds: "funds",
   expired_card: "expired",
   incorrect_cvc: "cvcRefused",
