@@ -6,6 +6,8 @@ import { membersOf } from "#platform/values/unchecked.ts";
 import { gatewaySettings } from "../../gateway/settings.ts";
 import { bundleSizes } from "../../gateway/web/bundle-sizes.ts";
 import { simulatorFailureNames } from "../../services/payments/connectors/simulator/answers.ts";
+import { simulatorMethods } from "../../services/payments/connectors/simulator/methods.ts";
+import { stripeMethods } from "../../services/payments/connectors/stripe/methods.ts";
 import { failureCodeOf } from "../../services/payments/rules/failure-code.ts";
 import { testCards } from "../../services/simulator/rules/test-card.ts";
 import { pauseMs } from "../../services/webhook/rules/schedule.ts";
@@ -32,6 +34,7 @@ export function filledGuides(): Map<string, string> {
 function blockOf(name: string): string {
   const tables: Readonly<Record<string, () => string>> = {
     "test cards": cardTable,
+    methods: methodTable,
     retries: retryTable,
     limits: limitTable,
     sizes: sizeTable,
@@ -56,6 +59,19 @@ function blockOf(name: string): string {
 function tableOf(head: readonly string[], rows: readonly (readonly string[])[]): string {
   const line = (cells: readonly string[]) => `| ${cells.join(" | ")} |`;
   return [line(head), `|${"---|".repeat(head.length)}`, ...rows.map(line)].join("\n");
+}
+
+/** Methods of Stripe, with a mark for those that the simulator plays. */
+function methodTable(): string {
+  const played = new Set(simulatorMethods.map(({ type }) => type));
+  const yes = (is: boolean) => (is ? "yes" : "");
+  const rows = stripeMethods.map(({ type, currencies, refund, delayed, disputes, manualCapture }) => [
+    `\`${type}\``,
+    currencies.join(" ") || "all",
+    refund,
+    ...[delayed, disputes, manualCapture, played.has(type)].map(yes),
+  ]);
+  return tableOf(["type", "currencies", "refund", "delayed", "disputes", "manual capture", "simulator"], rows);
 }
 
 function cardTable(): string {

@@ -46,6 +46,18 @@ const LineItemInput = jsonComponent(
 const tag = "Checkout sessions";
 const sessionId = Type.Object({ id: idSchema("session", "Id of the session.") });
 
+/** The pattern is of a string, the items are of a list. */
+const paymentMethodsInput = Type.Unsafe<string | string[]>({
+  type: ["string", "array"],
+  pattern: "^automatic$",
+  items: { type: "string", maxLength: 64 },
+  minItems: 1,
+  maxItems: 50,
+  description:
+    "`automatic` (default): the methods that are switched on at the connector and fit the order. Or a list of their types.",
+  examples: ["automatic", ["card", "ideal"]],
+});
+
 const NewSession = jsonComponent(
   "NewCheckoutSession",
   Type.Object(
@@ -62,6 +74,7 @@ const NewSession = jsonComponent(
       metadata: Type.Optional(metadataSchema),
       capture_method: Type.Optional(captureMethodInput),
       connector: Type.Optional(idSchema("connector", "Connector to use; by default your routing chooses.")),
+      payment_methods: Type.Optional(paymentMethodsInput),
       success_url: Type.Optional(
         urlInput("URL that the hosted page opens after success: https; in sandbox also http to localhost."),
       ),
@@ -155,6 +168,7 @@ function createSession(context: GatewayContext, checkout: Peers["checkout"]): vo
         locale: body.locale ?? "",
         captureMethod: body.capture_method ?? "",
         connectorId: body.connector ?? "",
+        paymentMethods: Array.isArray(body.payment_methods) ? [...new Set(body.payment_methods)] : [],
         lineItems: (body.line_items ?? []).map((line) => ({ ...line, amount: BigInt(line.amount) })),
         ...idempotencyOf(request),
       });

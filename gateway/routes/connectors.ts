@@ -1,6 +1,7 @@
 // Connectors of a merchant: list, choose surface, make primary (docs/contract.md §8).
-import { Type } from "typebox";
-import { invalidField } from "#platform/values/failure.ts";
+import { type Static, Type } from "typebox";
+import { Failure, invalidField } from "#platform/values/failure.ts";
+import type { Connector } from "#proto/merchant/v1/merchant_pb.ts";
 import {
   enumSchema,
   environmentSchema,
@@ -31,6 +32,30 @@ const ConnectorJson = jsonComponent(
     selected_surface: Type.Optional(textSchema("Surface that you selected.", "hosted")),
     surface: Type.Optional(textSchema("Surface of new sessions.", "hosted")),
     external_account_id: Type.Optional(textSchema("The account's id at the processor.")),
+    payment_methods: Type.Array(Type.String(), {
+      description: "Types of the methods that new sessions offer. Wallets such as Apple Pay belong to `card`.",
+      examples: [["card", "ideal"]],
+    }),
+  }),
+);
+
+const MethodTermsJson = jsonComponent(
+  "PaymentMethodTerms",
+  Type.Object({
+    type: textSchema("As the payment's `payment_method.type`.", "sepa_debit"),
+    currencies: Type.Array(Type.String(), { description: "ISO 4217; empty: every one.", examples: [["EUR"]] }),
+    refund: enumSchema(["full", "partial", "none"], "`full`: only as a whole; `partial`: any part; `none`."),
+    delayed: Type.Boolean({ description: "If true, it can take days, and be returned after it succeeded." }),
+    disputes: Type.Boolean({ description: "If true, the buyer can dispute it." }),
+    manual_capture: Type.Boolean({ description: "If true, `capture_method` can be `manual`." }),
+  }),
+);
+
+const ConnectorRecord = jsonComponent(
+  "ConnectorRecord",
+  Type.Object({
+    ...ConnectorJson.properties,
+    methods: Type.Array(MethodTermsJson, { description: "The methods that you can switch on." }),
   }),
 );
 
@@ -39,6 +64,13 @@ const ConnectorChange = jsonComponent(
   Type.Object(
     {
       selected_surface: Type.Optional(enumSchema(surfaces, "One of the connector's allowed surfaces.")),
+      payment_methods: Type.Optional(
+        Type.Array(Type.String({ maxLength: 64, examples: ["ideal"] }), {
+          minItems: 1,
+          maxItems: 50,
+          description: "Types of the connector's `methods`, which new sessions then offer.",
+        }),
+      ),
       is_default: Type.Optional(
         Type.Unsafe<true>({
           type: "boolean",
@@ -52,7 +84,10 @@ const ConnectorChange = jsonComponent(
   ),
 );
 
-export function connectorRoutes(context: GatewayContext, { connectors }: Pick<Peers, "connectors">): void {
+type ConnectorPeers = Pick<Peers, "connectors" | "payments">;
+
+export function connectorRoutes(context: GatewayContext, peers: ConnectorPeers): void {
+  const { connectors } = peers;
   merchantRoute(
     context,
     "merchant:read",
@@ -68,10 +103,11 @@ export function connectorRoutes(context: GatewayContext, { connectors }: Pick<Pe
     },
     async ({ principal: { merchantId, environment } }) => ({
       data: (await connectors.listConnectors({ merchantId, environment })).connectors.map((each) =>
-        presentMessage(ConnectorJson, each),
+        presentConnector(each),
       ),
     }),
   );
+  readConnector(context, peers);
   merchantRoute(
     context,
     "merchant:write",
@@ -80,7 +116,7 @@ export function connectorRoutes(context: GatewayContext, { connectors }: Pick<Pe
       method: "PATCH",
       path: "/v1/merchants/me/connectors/:cid",
       tag,
-      summary: "Choose the surface or make a connector primary",
+      summary: "Choose surface and methods, or make a connector primary",
       description: "At least one field is required.",
       status: 200,
       params: Type.Object({ cid: idSchema("connector", "Id of the connector.") }),
@@ -89,17 +125,55 @@ export function connectorRoutes(context: GatewayContext, { connectors }: Pick<Pe
       errors: ["not_found", "connector_not_eligible"],
     },
     async ({ principal: { merchantId, environment }, params, body }) => {
-      const { selected_surface: selectedSurface, is_default: makeDefault = false } = body;
-      if (selectedSurface === undefined && !makeDefault)
-        throw invalidField("", "must have at least one of selected_surface, is_default");
+      const { selected_surface: selectedSurface, is_default: makeDefault = false, payment_methods: methods } = body;
+      const isOther = selectedSurface !== undefined || makeDefault;
+      if (!isOther && !methods)
+        throw invalidField("", "must have at least one of selected_surface, payment_methods, is_default");
+      const named = { merchantId, environment, connectorId: params.cid };
+      const chosen = methods && (await peers.payments.choosePaymentMethods({ ...named, paymentMethods: methods }));
+      if (!isOther) return presentConnector(chosen?.connector);
       const { connector } = await connectors.updateConnector({
-        merchantId,
-        environment,
-        connectorId: params.cid,
+        ...named,
         ...(selectedSurface !== undefined && { selectedSurface }),
         makeDefault,
       });
-      return presentMessage(ConnectorJson, connector);
+      return presentConnector(connector);
+    },
+  );
+}
+
+/** A merchant service of the previous release sends no methods, which means cards. */
+function presentConnector(connector: Connector | undefined): Static<typeof ConnectorJson> {
+  const methods = connector?.paymentMethods ?? [];
+  return presentMessage(ConnectorJson, connector, { payment_methods: methods.length > 0 ? methods : ["card"] });
+}
+
+function readConnector(context: GatewayContext, { connectors, payments }: ConnectorPeers): void {
+  merchantRoute(
+    context,
+    "merchant:read",
+    {
+      id: "getConnector",
+      method: "GET",
+      path: "/v1/merchants/me/connectors/:cid",
+      tag,
+      summary: "Read a connector with its payment methods",
+      description:
+        "`methods` are those that the connector offers, with their terms; `payment_methods` those switched on.",
+      status: 200,
+      params: Type.Object({ cid: idSchema("connector", "Id of the connector.") }),
+      response: ConnectorRecord,
+      errors: ["not_found"],
+    },
+    async ({ principal: { merchantId, environment }, params }) => {
+      const found = await connectors.listConnectors({ merchantId, environment });
+      const connector = found.connectors.find(({ id }) => id === params.cid);
+      if (!connector) throw new Failure("NOT_FOUND");
+      const { methods } = await payments.listPaymentMethods({ merchantId, environment, connectorId: params.cid });
+      return {
+        ...presentConnector(connector),
+        methods: methods.map((terms) => presentMessage(MethodTermsJson, terms)),
+      };
     },
   );
 }

@@ -125,6 +125,7 @@ export function toConnector(connector: ConnectorRow): ConnectorMessage {
     selectedSurface: connector.selectedSurface ?? "",
     surface: surfaceOf(connector),
     externalAccountId: connector.externalAccountId,
+    paymentMethods: [...connector.paymentMethods],
   });
 }
 

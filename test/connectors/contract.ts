@@ -41,6 +41,10 @@ export interface ConnectorRig {
   settle?(): Promise<void>;
   /** The buyer pays the intent, or is declined. */
   pay(intent: CreatedIntent, outcome: "paid" | "declined"): Promise<void>;
+  /** The buyer pays by another method; a delayed one stays in progress until `decide`. Absent: only cards. */
+  payBy?(intent: CreatedIntent, type: string): Promise<void>;
+  /** The bank pays a delayed method, or returns its debit. */
+  decide?(ref: string, outcome: "paid" | "returned"): Promise<void>;
   /** Tokens of cards that the processor keeps. */
   tokens(): Promise<{ readonly good: string; readonly declined: string; readonly unknown: string }>;
   /** The buyer's bank disputes a paid intent. @returns the dispute's id there */
@@ -166,6 +170,14 @@ export function connectorContract(name: string, start: () => Promise<ConnectorRi
     }
     assert.match(checks.riskLevel, /^(normal|elevated|highest|not_assessed)$/);
     assert.deepEqual(await retrieved(made), report, "asking again changes nothing");
+  });
+
+  test("each method has its terms once, cards first, and an intent offers the ordered ones on every surface", async () => {
+    const { methods, surfaces, capturesLater } = rig.connector;
+    assert.deepEqual([methods[0]?.type, new Set(methods.map(({ type }) => type)).size], ["card", methods.length]);
+    assert.equal(methods[0]?.manualCapture, capturesLater);
+    const fits = methods.filter(({ currencies }) => currencies.length === 0 || currencies.includes("EUR"));
+    for (const surface of surfaces) await created({ surface, methods: fits.map(({ type }) => type) });
   });
 
   test("an unpaid intent is canceled however often it is asked for, a paid one is not cancelable", async () => {
@@ -412,6 +424,37 @@ export function connectorContract(name: string, start: () => Promise<ConnectorRi
     );
     assert.equal(moved.filter((each) => each.amount === 0n).length, 0);
     assert.deepEqual(await lines(began - 3 * hour, began - 2 * hour), []);
+  });
+
+  test("a payment by another method names it, has no card, and a delayed one is in progress, paid and perhaps returned", async () => {
+    const { payBy, decide } = rig;
+    if (!payBy || !decide)
+      return assert.deepEqual(
+        rig.connector.methods.map(({ type }) => type),
+        ["card"],
+      );
+    const lastOf = async (made: CreatedIntent) => {
+      const fact = (await retrieved(made)).facts.at(-1);
+      assert.ok(fact && fact.kind !== "intent_canceled");
+      return fact;
+    };
+    for (const type of ["ideal", "sepa_debit"]) {
+      const terms = rig.connector.methods.find((each) => each.type === type);
+      const made = await created({ methods: ["card", type] });
+      await payBy(made, type);
+      const begun = await lastOf(made);
+      assert.equal(begun.kind, terms?.delayed ? "processing_started" : "attempt_succeeded");
+      assert.deepEqual([begun.attempt.method?.type, begun.attempt.card], [type, undefined]);
+      assert.match(begun.attempt.method?.bank?.last4 ?? "", /^\w{4}$/);
+      if (!terms?.delayed) continue;
+      await decide(made.report.ref, "paid");
+      const paidFact = await lastOf(made);
+      assert.deepEqual([paidFact.kind, paidFact.attempt.ref], ["attempt_succeeded", begun.attempt.ref]);
+      await decide(made.report.ref, "returned");
+      const returned = await lastOf(made);
+      assert.deepEqual([returned.kind, returned.attempt.ref], ["attempt_failed", begun.attempt.ref]);
+      assert.deepEqual(returned.attempt.method, begun.attempt.method);
+    }
   });
 
   test("the processor's own time is known after its first answer, and not before", async () => {

@@ -2,6 +2,7 @@
 import { createHmac } from "node:crypto";
 import type { CreatedIntent } from "../../services/payments/connectors/connector.ts";
 import { webhookSecret } from "../flows/simulator/service.ts";
+import { eventually } from "../harness/eventually.ts";
 import { cards, payInFrame } from "../harness/pay.ts";
 import { type ConnectorRig, connectorContract } from "./contract.ts";
 import { startSimulatorRig } from "./simulator-rig.ts";
@@ -18,6 +19,21 @@ connectorContract("simulator", async (): Promise<ConnectorRig> => {
     filesGo: "before",
     pay: async ({ mount }: CreatedIntent, outcome) => {
       await payInFrame(mount.frameUrl || mount.redirectUrl, outcome === "paid" ? cards.succeeds : cards.declined);
+    },
+    payBy: async ({ report }, type) => {
+      const card = type === "ideal" ? "TESTBANK" : "DE89370400440532013000";
+      const { body } = await rig.call<{ challenge_url?: string }>("POST", `/test/intents/${report.ref}/pay`, { card });
+      if (!body.challenge_url) return;
+      const { pathname, hash } = new URL(body.challenge_url);
+      const answer = { token: hash.slice(1), outcome: "pass" };
+      await rig.call("POST", pathname.replace("/bank/", "/challenge/"), answer);
+    },
+    decide: async (ref, outcome) => {
+      if (outcome === "returned") return void (await rig.call("POST", `/test/intents/${ref}/return`, {}));
+      await eventually(
+        "the debit",
+        async () => (await rig.call("GET", `/api/intents/${ref}`)).body.status === "succeeded",
+      );
     },
     tokens: async () => ({
       good: await token(cards.succeeds),

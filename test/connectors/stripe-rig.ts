@@ -66,6 +66,11 @@ export async function startStripeRig(timeoutMs = lostMs): Promise<StripeRig> {
       if (mount.kind === "redirect") stripe.payOnPage(report.ref, token);
       else stripe.pay(report.ref, token);
     },
+    payBy: async ({ report }, type) => void stripe.pay(report.ref, type === "ideal" ? "pm_ideal" : "pm_sepa_debit"),
+    decide: async (ref, outcome) => {
+      if (outcome === "returned") stripe.returnCharge(ref);
+      else stripe.decide(ref, "pass");
+    },
     tokens: async () => ({ good: "pm_card_visa", declined: "pm_card_chargeDeclined", unknown: "pm_unknown" }),
     dispute: async (ref, status) => {
       const intent = stripe.sessions.get(ref)?.payment_intent ?? ref;

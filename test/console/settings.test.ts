@@ -206,6 +206,15 @@ visit.alone("asks for processor keys after proof, checks them and never shows th
   await page.getByLabel("Redirect").check();
   await page.getByRole("button", { name: "Save" }).click();
   await page.getByText("This applies to new payments.").waitFor();
+  await page.getByRole("link", { name: "Payment methods" }).click();
+  await page.getByLabel("iDEAL").check();
+  await page.getByRole("button", { name: "Save" }).click();
+  await page.getByText("This applies to new payments.").waitFor();
+  assert.ok(await page.getByLabel("iDEAL").isChecked());
+  for (const method of ["Card", "iDEAL"]) await page.getByLabel(method, { exact: true }).uncheck();
+  await page.getByRole("button", { name: "Save" }).click();
+  await page.getByText("Choose at least one method.").waitFor();
+  await page.getByRole("link", { name: "View account" }).click();
   await page.getByRole("link", { name: "Turn off" }).click();
   await page.getByRole("button", { name: "Turn off" }).click();
   await page.getByText("Account turned off").waitFor();

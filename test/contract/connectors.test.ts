@@ -1,5 +1,6 @@
 // docs/contract.md §8: connectors; docs/contract.md §8.
 import assert from "node:assert/strict";
+import { membersOf } from "#platform/values/unchecked.ts";
 import { Environment } from "#proto/merchant/v1/merchant_pb.ts";
 import { makePurchase } from "../console/purchases.ts";
 import { freshMerchant } from "../harness/merchant.ts";
@@ -31,6 +32,7 @@ test("docs/contract.md §8: a connector has its fields and no credentials", asyn
     allowed_surfaces: ["embedded", "hosted", "redirect"],
     default_surface: "embedded",
     surface: "embedded",
+    payment_methods: ["card"],
   });
   assert.ok(!/secret|credential/i.test(answer.raw));
   const live = await freshMerchant(running, { environment: Environment.LIVE });
@@ -46,6 +48,56 @@ test("docs/contract.md §8: a chosen surface is what new sessions get", async ()
   );
   const primary = await api.call("updateConnector", 200, { path: { cid }, body: { is_default: true } });
   assert.deepEqual([primary.at("is_default"), primary.at("surface")], [true, "hosted"]);
+});
+
+// Proves getConnector: response, errors; updateConnector: methods
+test("docs/contract.md §8: a connector offers its methods with their terms, and new sessions those switched on", async () => {
+  const own = await freshMerchant(running);
+  const as = own.apiKey;
+  const id = (await api.call("listConnectors", 200, { as })).text("data.0.id");
+  const path = { cid: id };
+  const record = await api.call("getConnector", 200, { as, path });
+  assert.deepEqual(record.at("payment_methods"), ["card"]);
+  assert.deepEqual(record.list("methods").map(membersOf)[2], {
+    ...{ type: "sepa_debit", currencies: ["EUR"], refund: "partial", delayed: true, disputes: true },
+    manual_capture: false,
+  });
+  const problemsOf = async (body: object) =>
+    (await api.refused("updateConnector", 400, "invalid_body", { as, path, body })).at("error.details");
+  assert.deepEqual(await problemsOf({ payment_methods: ["card", "barter", "card"] }), [
+    { field: "payment_methods[1]", problem: "must be a method of the connector" },
+    { field: "payment_methods[2]", problem: "must not be repeated" },
+  ]);
+  const body = { payment_methods: ["card", "sepa_debit"], selected_surface: "hosted" };
+  const changed = await api.call("updateConnector", 200, { as, path, body });
+  assert.deepEqual([changed.at("payment_methods"), changed.at("surface")], [["card", "sepa_debit"], "hosted"]);
+  const order = { amount: 1_050, currency: "EUR" };
+  const refusal = async (members: object) =>
+    (await api.refused("createCheckoutSession", 400, "invalid_body", { as, body: { ...order, ...members } })).at(
+      "error.details",
+    );
+  const first = (problem: string, field = "payment_methods[0]") => [{ field, problem }];
+  assert.deepEqual(await refusal({ payment_methods: ["ideal"] }), first("must be switched on for the account"));
+  assert.deepEqual(
+    await refusal({ payment_methods: ["sepa_debit"], currency: "USD" }),
+    first("must be available in the currency"),
+  );
+  assert.deepEqual(
+    await refusal({ payment_methods: ["sepa_debit"], capture_method: "manual" }),
+    first("must be one that can be captured later"),
+  );
+  assert.deepEqual(await refusal({ payment_methods: "cash" }), first("must look like automatic", "payment_methods"));
+  for (const members of [
+    { payment_methods: ["sepa_debit"] },
+    { payment_methods: "automatic", currency: "USD", capture_method: "manual" },
+  ])
+    await api.call("createCheckoutSession", 201, { as, body: { ...order, ...members } });
+  await api.call("updateConnector", 200, { as, path, body: { payment_methods: ["sepa_debit"] } });
+  assert.deepEqual(
+    await refusal({ currency: "USD" }),
+    first("must have one that fits currency and capture_method", "payment_methods"),
+  );
+  await api.refused("getConnector", 404, "not_found", { path });
 });
 
 test("docs/contract.md §2: an empty or wrong body is invalid_body", async () => {
@@ -193,6 +245,6 @@ test("docs/contract.md §4: a session names its connector, and its payment shows
 
 // Proves updateConnector: errors
 test("every described code of these operations was seen", () =>
-  api.sawEverything([], "listConnectors", "updateConnector", "getRouting", "replaceRouting"));
+  api.sawEverything([], "listConnectors", "getConnector", "updateConnector", "getRouting", "replaceRouting"));
 
 test.run();

@@ -87,7 +87,7 @@ test("docs/contract.md §1: bytes that are not UTF-8 are refused in every filter
 test("the document and the answer reject an object without fields, in plain English", async () => {
   const path = { id: "dp_01jd3v9q6k8m2n4p6r8t0v2x4z", cid: "mco_01jd3v9q6k8m2n4p6r8t0v2x4z" };
   const expected: Record<string, string> = {
-    updateConnector: "must have at least one of selected_surface, is_default",
+    updateConnector: "must have at least one of selected_surface, payment_methods, is_default",
     submitDisputeEvidence: "must have at least one of its fields",
     updateWebhookEndpoint: "must have at least one of status, url, event_types, description, payload",
   };

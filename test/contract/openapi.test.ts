@@ -43,6 +43,7 @@ const operations = [
   "GET /v1/events",
   "GET /v1/events/{id}",
   "GET /v1/merchants/me/connectors",
+  "GET /v1/merchants/me/connectors/{cid}",
   "PATCH /v1/merchants/me/connectors/{cid}",
   "GET /v1/merchants/me/routing",
   "PUT /v1/merchants/me/routing",
@@ -104,7 +105,10 @@ const fields: Record<string, string> = {
   Refund: "id:s amount:i status:s connector_ref:s reason:s failure_code:s failure_message:s created_at:s",
   Dispute: "id:s connector_dispute_id:s reason:s status:s amount:i opened_at:s evidence_due_at:s outcome:s",
   Connector:
-    "id:s connector:s environment:s is_default:b is_active:b can_be_primary:b allowed_surfaces:a default_surface:s selected_surface:s surface:s external_account_id:s",
+    "id:s connector:s environment:s is_default:b is_active:b can_be_primary:b allowed_surfaces:a default_surface:s selected_surface:s surface:s external_account_id:s payment_methods:a",
+  ConnectorRecord:
+    "id:s connector:s environment:s is_default:b is_active:b can_be_primary:b allowed_surfaces:a default_surface:s selected_surface:s surface:s external_account_id:s payment_methods:a methods:a",
+  PaymentMethodTerms: "type:s currencies:a refund:s delayed:b disputes:b manual_capture:b",
   Event: "id:s type:s payment_id:s payload:o created_at:s position:i",
   WebhookEndpoint: "id:s url:s description:s event_types:a environment:s status:s payload:s",
   WebhookEndpointWithSecret:

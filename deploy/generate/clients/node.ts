@@ -84,6 +84,8 @@ function typeOf(shape: Shape, isSent: boolean): string {
       return "unknown";
     case "constant":
       return JSON.stringify(shape.value);
+    case "either":
+      return shape.options.map((each) => typeOf(each, isSent)).join(" | ");
     case "words": {
       const words = wordsOf(shape.words);
       return shape.isOpen || !isSent ? `${words} | (string & {})` : words;

@@ -34,6 +34,8 @@ export function typeOf(shape: Shape, direction: Direction, names: PythonNames): 
       return "Any";
     case "constant":
       return `Literal["${shape.value}"]`;
+    case "either":
+      return shape.options.map((each) => typeOf(each, direction, names)).join(" | ");
     case "words": {
       const words = `Literal[${quotedWords(shape.words)}]`;
       return shape.isOpen || direction === "answered" ? `${words} | str` : words;

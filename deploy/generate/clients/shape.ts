@@ -6,6 +6,7 @@ export type Shape =
   /** Enumerated strings; an open list may grow (docs/contract.md §12). */
   | { readonly kind: "words"; readonly words: readonly string[]; readonly isOpen: boolean }
   | { readonly kind: "constant"; readonly value: string }
+  | { readonly kind: "either"; readonly options: readonly Shape[] }
   | { readonly kind: "list"; readonly items: Shape }
   | { readonly kind: "map"; readonly values: Shape }
   | { readonly kind: "named"; readonly name: string };
@@ -45,6 +46,9 @@ export function shapeOf(schema: Members, objectName: string, registry: Registry)
   }
   if (typeof schema.const === "string") return { kind: "constant", value: schema.const };
   const types = [schema.type].flat().filter((type) => type !== "null");
+  if (types.length > 1) {
+    return { kind: "either", options: types.map((type) => shapeOf({ ...schema, type }, objectName, registry)) };
+  }
   switch (types[0]) {
     case "string":
       return textShape(schema);

@@ -20,6 +20,7 @@ import { brandingRoutes } from "./settings/branding.ts";
 import { brandingPreviewRoutes } from "./settings/branding-preview.ts";
 import { notificationsRoutes } from "./settings/notifications.ts";
 import { processorCredentialRoutes } from "./settings/processor-credentials.ts";
+import { processorMethodRoutes } from "./settings/processor-methods.ts";
 import { processorRoutes, processorsRoutes } from "./settings/processors.ts";
 import { profileRoutes } from "./settings/profile.ts";
 import { routingRoutes } from "./settings/routing.ts";
@@ -49,6 +50,7 @@ export function merchantScreens(context: ConsoleContext): void {
   routingRoutes(context);
   processorRoutes(context);
   processorCredentialRoutes(context);
+  processorMethodRoutes(context);
   teamRoutes(context);
   teamInviteRoutes(context);
   teamMemberRoutes(context);

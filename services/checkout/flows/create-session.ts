@@ -30,6 +30,8 @@ interface SessionRequest extends Omit<NewSession, "id" | "connector" | "surface"
   readonly expiresInSeconds: number;
   /** Of the account that the merchant names; may be empty. */
   readonly connectorId: string;
+  /** Types of methods; empty: those that the account offers. */
+  readonly paymentMethods: readonly string[];
   readonly idempotency: IdempotencyScope | undefined;
 }
 
@@ -133,7 +135,7 @@ function intentOrder(
   expiresAt: Date,
 ): MessageInitShape<typeof CreateIntentRequestSchema> {
   const { merchantId, environment, amount, currency, description, orderReference, ...rest } = request;
-  const { customerEmail, metadata, captureMethod, lineItems, connectorId } = rest;
+  const { customerEmail, metadata, captureMethod, lineItems, connectorId, paymentMethods } = rest;
   return {
     paymentId: paymentIdOf(sessionId),
     sessionId,
@@ -147,6 +149,7 @@ function intentOrder(
     metadata: { ...metadata },
     captureMethod,
     connectorId,
+    paymentMethods: [...paymentMethods],
     lineItems: lineItems.map(({ name, quantity, amount: each }) => ({ name, quantity, amount: each })),
     returnUrl: returnUrlOf(context, sessionId) || request.successUrl,
     expiresAt: timestampFromDate(expiresAt),

@@ -16,6 +16,7 @@ import {
   lockConnectors,
   updateConnector,
   updateCredentials,
+  updateMethods,
 } from "../store/connectors.ts";
 import type { MappedTx } from "../store/mapped-database.ts";
 import { lockMerchant } from "../store/merchants.ts";
@@ -110,6 +111,22 @@ export async function deactivateAccount(context: MerchantContext, key: Connector
   return inactive;
 }
 
+/** Of new sessions. The caller has checked that the connector has them. @throws Failure NOT_FOUND. */
+export async function chooseMethods(
+  context: MerchantContext,
+  { paymentMethods, ...key }: ConnectorKey & { readonly paymentMethods: readonly string[] },
+): Promise<ConnectorRow> {
+  const chosen = await context.db.transaction(async (tx) => {
+    const { found } = await lockAccount(tx, key);
+    const changed = { ...found, paymentMethods };
+    await updateMethods(tx, found.id, paymentMethods);
+    await context.outbox.append(tx, [connectorUpdated(changed)]);
+    return changed;
+  });
+  context.outbox.wake();
+  return chosen;
+}
+
 async function lockAccount(tx: MappedTx, { merchantId, environment, connectorId }: ConnectorKey) {
   const all = await lockConnectors(tx, merchantId, environment);
   const found = all.find(({ id }) => id === connectorId);
@@ -155,6 +172,7 @@ function newAccount(id: string, account: CheckedAccount): ConnectorRow {
     allowedSurfaces: surfaces,
     defaultSurface: surfaces[0] ?? "",
     selectedSurface: undefined,
+    paymentMethods: ["card"],
   };
 }
 

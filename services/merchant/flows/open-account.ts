@@ -24,6 +24,7 @@ export async function openSimulatorAccount(context: MerchantContext, sql: Sql, m
     allowedSurfaces: [...surfaces],
     defaultSurface: "embedded",
     selectedSurface: undefined,
+    paymentMethods: ["card"],
     externalAccountId,
   };
   await insertConnector(sql, connector, sealCredentials(context.vault, id, credentials));

@@ -3,7 +3,7 @@ import type { ServiceImpl } from "@connectrpc/connect";
 import { Failure, invalidField } from "#platform/values/failure.ts";
 import type { ConnectorService, GetConnectorAccountRequest } from "#proto/merchant/v1/merchant_pb.ts";
 import type { MerchantContext } from "../context.ts";
-import { changeConnector, deactivateAccount, saveAccount } from "../flows/manage-connector.ts";
+import { changeConnector, chooseMethods, deactivateAccount, saveAccount } from "../flows/manage-connector.ts";
 import { unsealCredentials } from "../flows/open-account.ts";
 import { replaceRouting } from "../flows/replace-routing.ts";
 import { fromRouting, toConnector, toConnectorAccount, toRouting } from "../messages.ts";
@@ -63,6 +63,9 @@ export function connectorsRpc(context: MerchantContext): ServiceImpl<typeof Conn
     },
     async saveConnectorAccount({ makeDefault, $typeName: _, $unknown: __, ...account }) {
       return { connector: toConnector(await saveAccount(context, { ...account, makePrimary: makeDefault })) };
+    },
+    async setPaymentMethods(request) {
+      return { connector: toConnector(await chooseMethods(context, request)) };
     },
     async deactivateConnector({ merchantId, environment, connectorId }) {
       return { connector: toConnector(await deactivateAccount(context, { merchantId, environment, connectorId })) };

@@ -11,6 +11,7 @@ const primary: ConnectorFacts & { readonly id: string } = {
   allowedSurfaces: ["embedded", "hosted"],
   defaultSurface: "embedded",
   selectedSurface: undefined,
+  paymentMethods: ["card"],
 };
 const nothing = { selectedSurface: undefined, makePrimary: false };
 

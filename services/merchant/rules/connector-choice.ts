@@ -11,6 +11,8 @@ export interface ConnectorFacts {
   readonly defaultSurface: string;
   /** The merchant's choice. */
   readonly selectedSurface: string | undefined;
+  /** Offered by new sessions. */
+  readonly paymentMethods: readonly string[];
 }
 
 type Choice<C> =

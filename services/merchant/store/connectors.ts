@@ -26,7 +26,7 @@ type Row = Omit<ConnectorRow, "selectedSurface"> & { readonly selectedSurface: s
 const columns = `c.id, c.merchant_id as "merchantId", c.environment, c.connector, c.is_primary as "isPrimary",
   c.is_active as "isActive", c.can_be_primary as "canBePrimary", c.allowed_surfaces as "allowedSurfaces",
   c.default_surface as "defaultSurface", c.selected_surface as "selectedSurface",
-  c.external_account_id as "externalAccountId"`;
+  c.external_account_id as "externalAccountId", c.payment_methods as "paymentMethods"`;
 type AccountColumns = Omit<AccountRow, "connector"> & Row;
 const accountColumns = `${columns}, c.credentials, m.status as "merchantStatus", m.refunds_enabled as "refundsEnabled"`;
 
@@ -141,6 +141,10 @@ export async function updateConnector(sql: Sql, connector: ConnectorRow): Promis
       connector.selectedSurface ?? null,
     ],
   );
+}
+
+export async function updateMethods(sql: Sql, id: string, methods: readonly string[]): Promise<void> {
+  await sql.rows("update connectors set payment_methods = $2 where id = $1", [id, methods]);
 }
 
 export async function updateCredentials(sql: Sql, id: string, credentials: Buffer): Promise<void> {

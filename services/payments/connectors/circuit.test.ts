@@ -28,6 +28,7 @@ function processor(timeoutMs = 1_000) {
     environments: [Environment.SANDBOX],
     keyLifeSeconds: 60,
     failureNames: {},
+    methods: [],
     capturesLater: true,
     processorTime: () => undefined,
     refusesAmount: () => undefined,

@@ -4,6 +4,7 @@ import type { Environment } from "#proto/merchant/v1/merchant_pb.ts";
 import type { DisputeReport } from "../rules/dispute.ts";
 import type { FailureNames } from "../rules/failure-code.ts";
 import type { CaptureMethod, IntentFact } from "../rules/payment.ts";
+import type { MethodTerms } from "../rules/payment-method.ts";
 import type { RefundReport } from "../rules/refund.ts";
 import type { StatementLine } from "../rules/statement.ts";
 import type {
@@ -31,6 +32,8 @@ export interface ProcessorAccount {
   /** Names are the connector's own. */
   readonly credentials: Readonly<Record<string, string>>;
   readonly refundsEnabled: boolean;
+  /** Types that the merchant has switched on; absent: cards. */
+  readonly methods?: readonly string[];
 }
 
 /** The answer to a call, with the processor's object `T`. */
@@ -200,6 +203,8 @@ export interface Connector {
    */
   readonly replaysAnswers?: true;
   readonly failureNames: FailureNames;
+  /** The methods that it can offer, with their terms. */
+  readonly methods: readonly MethodTerms[];
   /** It supports manual capture; otherwise it gets no such orders. */
   readonly capturesLater: boolean;
   /** The processor's clock by its last answer; undefined: no answer yet. */

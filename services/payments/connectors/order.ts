@@ -10,6 +10,8 @@ export interface IntentOrder {
   readonly returnUrl: string;
   readonly surface: string;
   readonly captureMethod: CaptureMethod;
+  /** Types of methods to offer; absent: an order of an earlier release, for which the processor decides. */
+  readonly methods?: readonly string[];
   /** Lines that sum to the amount, or none. A processor that cannot show them does not get them. */
   readonly lineItems: readonly OrderLine[];
   /** Number of pages of the payment that ended before; absent: 0. */

@@ -22,6 +22,7 @@ import {
 } from "../store/operations.ts";
 import { changeAccount, findPayment, lockPayment, type StoredPayment } from "../store/payments.ts";
 import { chooseAccounts } from "./accounts/choose-account.ts";
+import { type OfferingAccount, offeringAccounts } from "./accounts/payment-methods.ts";
 import { type CommandResult, makeIntent } from "./make-at-processor.ts";
 import type { VerifyDeps } from "./verify-intent.ts";
 
@@ -30,10 +31,15 @@ export type CreateIntentDeps = Pick<
   "db" | "accounts" | "reconcileAfterSeconds" | "connectors" | "metrics"
 > & { readonly vault: Vault };
 
-type IntentRequest = Omit<NewPayment, "connector" | "connectorAccountId" | "surface" | "routing"> & {
+type IntentRequest = Omit<
+  NewPayment,
+  "connector" | "connectorAccountId" | "surface" | "routing" | "offeredMethods"
+> & {
   /** Of the account that the session names; may be empty. */
   readonly connectorId: string;
   readonly returnUrl: string;
+  /** Types of methods; empty: those that the account offers. */
+  readonly paymentMethods: readonly string[];
   /** For the processor's page and receipt; not stored. */
   readonly lineItems: readonly OrderLine[];
 };
@@ -62,15 +68,17 @@ export async function createIntent(
 ): Promise<IntentAnswer> {
   if (resumeOnly) return await resumeIntent(deps, request);
   const active = await deps.accounts.active(request.merchantId, request.environment, request.connectorId);
-  const { accounts, routing: chosen } = chooseAccounts(deps, active, request);
+  const { accounts: routed, routing: chosen } = chooseAccounts(deps, active, request);
+  const accounts = offeringAccounts(deps, routed, request);
   // If all are down, the first is tried: that also detects its recovery.
   const account = accounts.find((each) => !deps.connectors.isDown(each)) ?? accounts[0];
+  if (!account) throw new Failure("NO_CONNECTOR");
   const routing = account === accounts[0] ? chosen : { ...chosen, reason: "outage" as const };
   crashPoint("create-intent.1-account-chosen");
-  const { connector, id: connectorAccountId, surface } = account;
+  const { connector, id: connectorAccountId, surface, offered: offeredMethods } = account;
   const sentAfter = deps.connectors.get(connector).processorTime();
   const operation = firstTry(newId("operation"), "create_intent", request.id, sentAfter);
-  const payment: NewPayment = { ...request, connector, connectorAccountId, surface, routing };
+  const payment: NewPayment = { ...request, connector, connectorAccountId, surface, routing, offeredMethods };
   const timing = {
     operationSeconds: deps.reconcileAfterSeconds,
     checkSeconds: firstCheckFactor * deps.reconcileAfterSeconds,
@@ -93,15 +101,15 @@ async function resumeIntent(deps: CreateIntentDeps, request: IntentRequest): Pro
   assertSameRequest(payment, request);
   const render = openRender(deps.vault, payment);
   if (render) return { connector: payment.connector, surface: payment.surface, render };
-  const account = await deps.accounts.byId(payment.connectorAccountId);
+  const account = { ...(await deps.accounts.byId(payment.connectorAccountId)), offered: payment.offeredMethods };
   return await makeAndRecord(deps, { account, surface: payment.surface, fallbacks: [] }, request, operation);
 }
 
 interface IntentTarget {
-  readonly account: ProcessorAccount;
+  readonly account: ProcessorAccount & { readonly offered: readonly string[] | undefined };
   readonly surface: string;
   /** Accounts to try while the intent certainly was not created. */
-  readonly fallbacks: readonly ProcessorAccount[];
+  readonly fallbacks: readonly OfferingAccount[];
 }
 
 /** Phases 3 and 4. @throws Failure as orderRefusal. */
@@ -113,7 +121,10 @@ export async function makeAndRecord(
 ): Promise<IntentAnswer> {
   const { account, surface } = target;
   const { id: reference, amount, currency, description, returnUrl, captureMethod, lineItems } = request;
-  const order = { reference, amount, currency, description, returnUrl, surface, captureMethod, lineItems };
+  const order = {
+    ...{ reference, amount, currency, description, returnUrl, surface, captureMethod, lineItems },
+    ...(account.offered && { methods: account.offered }),
+  };
   const connector = deps.connectors.get(account.connector);
   const made = await makeIntent({ db: deps.db, connector, account, operation }, order);
   // The processor proved that the old key made nothing: a new key makes the one intent.

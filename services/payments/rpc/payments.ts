@@ -18,6 +18,7 @@ import {
   GetPaymentResponseSchema,
   GetRefundResponseSchema,
   ListPaymentEntriesResponseSchema,
+  ListPaymentMethodsResponseSchema,
   ListPaymentNotesResponseSchema,
   type ListPaymentsRequest,
   ListPaymentsResponseSchema,
@@ -31,6 +32,8 @@ import {
   VerifyIntentResponseSchema,
 } from "#proto/payments/v1/payments_pb.ts";
 import { previewRouting } from "../flows/accounts/choose-account.ts";
+import type { ConnectorAccountDeps } from "../flows/accounts/connector-accounts.ts";
+import { chooseMethods, listMethods } from "../flows/accounts/payment-methods.ts";
 import { addNote } from "../flows/add-note.ts";
 import { cancelIntent } from "../flows/cancel-intent.ts";
 import { confirmIntent } from "../flows/confirm-intent.ts";
@@ -56,6 +59,7 @@ import { recordCustomerEmail } from "../store/payments.ts";
 import { scopeOf } from "./idempotency-scope.ts";
 
 type PaymentsDeps = CreateIntentDeps &
+  ConnectorAccountDeps &
   VerifyDeps &
   RefundDeps &
   ReadDeps & {
@@ -90,6 +94,7 @@ export function paymentsRpc(deps: PaymentsDeps): ServiceImpl<typeof PaymentsServ
       const { payment: after, render } = await renewIntent(deps, request);
       return create(RenewIntentResponseSchema, { payment: toPaymentState(after), ...(render && { render }) });
     },
+    ...accountMethods(deps),
     createPayment: async (request) => {
       recovery.assertOff();
       const captureMethod = captureMethodOf(request);
@@ -160,6 +165,22 @@ function routingMethods(deps: PaymentsDeps): Pick<ServiceImpl<typeof PaymentsSer
           routing: { ...routing, rule: routing.rule ?? 0 },
         })),
       });
+    },
+  };
+}
+
+function accountMethods(
+  deps: ConnectorAccountDeps,
+): Pick<ServiceImpl<typeof PaymentsService>, "listPaymentMethods" | "choosePaymentMethods"> {
+  return {
+    listPaymentMethods: async (request) => {
+      const { methods, chosen } = await listMethods(deps, request);
+      const listed = methods.map((terms) => ({ ...terms, currencies: [...terms.currencies] }));
+      return create(ListPaymentMethodsResponseSchema, { methods: listed, chosen: [...chosen] });
+    },
+    choosePaymentMethods: async (request) => {
+      const connector = await chooseMethods(deps, request);
+      return { ...(connector && { connector }) };
     },
   };
 }

@@ -22,14 +22,16 @@ const newColumns = paymentColumns.pick(
   "connectorAccountId",
   "surface",
   "captureMethod",
+  "offeredMethods",
   "expiresAt",
   "routingRule",
   "routingReason",
 );
 
-export type NewPayment = Omit<RowOf<typeof newColumns>, "routingRule" | "routingReason"> & {
+export type NewPayment = Omit<RowOf<typeof newColumns>, "routingRule" | "routingReason" | "offeredMethods"> & {
   /** Absent: not known. */
   readonly routing?: PaymentRouting;
+  readonly offeredMethods?: readonly string[] | undefined;
 };
 
 export interface PaymentInsert {
@@ -69,6 +71,7 @@ function rowOf({ payment, operation, operationSeconds, checkSeconds }: PaymentIn
   return {
     ...newColumns.write({
       ...payment,
+      offeredMethods: payment.offeredMethods,
       routingRule: payment.routing?.rule,
       routingReason: payment.routing?.reason,
     }),

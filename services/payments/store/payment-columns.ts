@@ -36,6 +36,8 @@ export interface NextAccount {
   readonly id: string;
   readonly connector: string;
   readonly surface: string;
+  /** Types of methods that the payment offers there. */
+  readonly offered: readonly string[];
   /** The processor's time before the first try, RFC 3339. */
   readonly sentAfter: string | undefined;
 }
@@ -61,6 +63,8 @@ const identity = {
   /** How often another intent replaced one whose page ended. */
   renewals: integer,
   status: sqlColumn<PaymentStatus>("text"),
+  /** Types of methods that the intent offers; undefined: an earlier release, or a payment without a session. */
+  offeredMethods: optionalColumn(sqlColumn<readonly string[]>("text[]")),
   expiresAt: time,
   /** When the reconcile job asks the processor next; undefined: never. */
   nextCheckAt: optionalColumn(time),

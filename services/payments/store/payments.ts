@@ -122,12 +122,13 @@ export async function changeAccount(
   tx: Tx,
   id: string,
   from: string,
-  to: { id: string; connector: string; surface: string },
+  to: { id: string; connector: string; surface: string; offered: readonly string[] },
 ): Promise<boolean> {
   const rows = await tx.rows(
-    `update payments set connector = $3, connector_account_id = $4, surface = $5, routing_reason = 'outage'
+    `update payments set connector = $3, connector_account_id = $4, surface = $5, offered_methods = $6,
+       routing_reason = 'outage'
      where id = $1 and connector_account_id = $2 and connector_ref is null and outcome = 'pending' returning id`,
-    [id, from, to.connector, to.id, to.surface],
+    [id, from, to.connector, to.id, to.surface, to.offered],
   );
   return rows.length === 1;
 }

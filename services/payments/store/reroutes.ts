@@ -35,14 +35,15 @@ export async function finishReroute(tx: Tx, id: string, next: NextAccount, tryAf
   await tx.rows(
     `with moved as (
        update payments set former_connector = connector, former_account_id = connector_account_id,
-         former_ref = connector_ref, connector = $2, connector_account_id = $3, surface = $4, connector_ref = null,
+         former_ref = connector_ref, connector = $2, connector_account_id = $3, surface = $4, offered_methods = $7,
+         connector_ref = null,
          render = null, routing_reason = 'decline', reroute_to = null, last_attempt_at = null, checks = 0,
          next_check_at = now() + make_interval(secs => $5)
        where id = $1 and reroute_to is not null returning id)
      update operations o set state = 'started', tries = 0, generation = generation + 1, key_since = now(),
        next_try_at = now() + make_interval(secs => $5), sent_after = $6, search_after = '', not_found_since = null
      from moved where o.kind = 'create_intent' and o.reference = moved.id`,
-    [id, next.connector, next.id, next.surface, tryAfterSeconds, next.sentAfter ?? null],
+    [id, next.connector, next.id, next.surface, tryAfterSeconds, next.sentAfter ?? null, next.offered],
   );
 }
 

@@ -37,6 +37,7 @@ async function addConnector(merchantId: string, change: Partial<ConnectorRow> = 
     allowedSurfaces: ["embedded"],
     defaultSurface: "embedded",
     selectedSurface: undefined,
+    paymentMethods: ["card"],
     externalAccountId: `acct_${id}`,
     ...change,
   };

@@ -178,6 +178,7 @@ async function repeatCreation(id: string) {
     returnUrl: "",
     connectorId: "",
     lineItems: [],
+    paymentMethods: [],
     resumeOnly: true,
   };
   return await createIntent(played.deps, { ...payment, ...rest, amount, captureMethod });

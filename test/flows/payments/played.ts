@@ -122,6 +122,7 @@ async function startPlayed(): Promise<PaymentsFixture> {
     keyLifeSeconds,
     processorTime: () => played.time,
     capturesLater: true,
+    methods: [],
     failureNames: {},
     refusesAmount: () => played.refusal,
     createIntent: ask("createIntent"),

@@ -253,7 +253,8 @@ test("a transaction that waited for the lock sees the unexpected funds that its 
 });
 
 test("a payment changes its account once, and only while it has no intent", async () => {
-  const change = (id: string) => db.transaction((tx) => changeAccount(tx, id, "mco_test", account));
+  const change = (id: string) =>
+    db.transaction((tx) => changeAccount(tx, id, "mco_test", { ...account, offered: ["card"] }));
   const { id: fresh } = await newPayment();
   assert.deepEqual([await change(fresh), await change(fresh)], [true, false]);
   const { id: known } = await newPayment();

@@ -15,7 +15,15 @@ const declines: Readonly<Record<string, string>> = {
   pm_card_chargeDeclined: "generic_decline",
   pm_card_chargeDeclinedInsufficientFunds: "insufficient_funds",
 };
-const methods = ["pm_card_visa", "pm_card_authenticationRequired", "pm_card_asynchronous", ...Object.keys(declines)];
+/** Methods that are not cards, as Stripe describes them. */
+const banks: Readonly<Record<string, { readonly type: string } & Json>> = {
+  pm_ideal: { type: "ideal", ideal: { bank: "ing", iban_last4: "0300" } },
+  pm_sepa_debit: { type: "sepa_debit", sepa_debit: { country: "DE", last4: "3000" } },
+};
+const methods = [
+  ...["pm_card_visa", "pm_card_authenticationRequired", "pm_card_asynchronous"],
+  ...[...Object.keys(declines), ...Object.keys(banks)],
+];
 
 const authorizationSeconds = 604_800; // what Stripe gives for most cards
 
@@ -65,7 +73,9 @@ export class StripeAccount extends StripeRecords {
       exp_month: 12,
       exp_year: 2031,
     };
-    this.paymentMethods.set(id, { id, object: "payment_method", created: this.now(), type: "card", card, token });
+    const bank = banks[token];
+    const details = bank ?? { type: "card", card };
+    this.paymentMethods.set(id, { id, object: "payment_method", created: this.now(), ...details, token });
     return id;
   }
 
@@ -84,7 +94,10 @@ export class StripeAccount extends StripeRecords {
     const decline = declines[token];
     if (decline) return this.#fail(intent, decline);
     if (token === "pm_card_authenticationRequired") return this.#move(intent, "requires_action");
-    if (token === "pm_card_asynchronous") {
+    const type = banks[token]?.type ?? "card";
+    const allowed = intent.allowed_payment_method_types;
+    if (allowed && !Object.values(allowed).includes(type)) throw new Error(`the intent does not offer ${type}`);
+    if (token === "pm_card_asynchronous" || type === "sepa_debit") {
       intent.latest_charge = this.#charge(intent, { status: "pending", paid: false, captured: false }).id;
       return this.#move(intent, "processing");
     }
@@ -216,6 +229,7 @@ export class StripeAccount extends StripeRecords {
     const method = this.paymentMethods.get(intent.payment_method ?? "");
     const checks = { address_line1_check: null, address_postal_code_check: "pass", cvc_check: "pass" };
     const secure = authenticated ? { result: "authenticated", version: "2.2.0" } : null;
+    const type = String(method?.type ?? "card");
     const card = { ...(method?.card as Json), checks, three_d_secure: secure, authorization_code: "A1B2C3" };
     const charge: FakeCharge = {
       object: "charge",
@@ -228,7 +242,7 @@ export class StripeAccount extends StripeRecords {
       failure_message: null,
       outcome: { type: "authorized", reason: null, risk_level: "normal", risk_score: 12 },
       payment_method: intent.payment_method,
-      payment_method_details: { type: "card", card },
+      payment_method_details: type === "card" ? { type, card } : { type, [type]: method?.[type] },
       receipt_url: `https://pay.stripe.com/receipts/${id}`,
       amount_captured: members.captured ? intent.amount : 0,
       ...members,
@@ -268,6 +282,7 @@ export class StripeAccount extends StripeRecords {
           currency: session.currency,
           metadata: data.metadata,
           capture_method: data.capture_method,
+          allowed_payment_method_types: session.allowed_payment_method_types,
         });
     session.payment_intent = intent.id;
     return this.pay(intent.id, token);

@@ -92,6 +92,7 @@ const routes: Routes = {
 };
 
 function createIntent({ account, params }: Call): Json {
+  refuseOldNames(params);
   const amount = Number(params.amount);
   if (account.refusedCurrencies.has(String(params.currency)))
     refuseRequest(400, { param: "currency", message: "Invalid currency" });
@@ -142,7 +143,13 @@ function createRefund({ account, params }: Call): Json {
   return account.refund(intent, amount, { metadata, reason }, account.refundsPend ? "pending" : "succeeded");
 }
 
+/** Its present API has another name for the list. */
+function refuseOldNames(params: Call["params"]): void {
+  if (params.payment_method_types) refuseRequest(400, { code: "parameter_unknown", param: "payment_method_types" });
+}
+
 function createSession({ account, params }: Call): Json {
+  refuseOldNames(params);
   const id = account.newId("cs_test");
   const lines = Object.values(params.line_items as FormObject) as FormObject[];
   const prices = lines.map((line) => ({ quantity: Number(line.quantity), price: line.price_data as FormObject }));

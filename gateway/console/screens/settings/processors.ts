@@ -67,7 +67,7 @@ function connectorTable({ language, base, environment }: MerchantVisit, connecto
 }
 
 /** The account of the address. @throws Failure NOT_FOUND */
-export async function connectorOf({ peers }: ConsoleContext, visit: MerchantVisit): Promise<Connector> {
+export async function connectorOf({ peers }: Pick<ConsoleContext, "peers">, visit: MerchantVisit): Promise<Connector> {
   const { merchantId, environment } = visit;
   const { connectors } = await peers.connectors.listConnectors({ merchantId, environment });
   const connector = connectors.find(({ id }) => id === paramOf(visit, "id"));
@@ -167,7 +167,8 @@ function actions(visit: MerchantVisit, account: Connector): Html {
     mayChange && account.isActive
       ? html`<a class="button danger" href="${processorPath}/deactivate">${texts.deactivate}</a>`
       : "";
-  return html`<div class="actions">${primary}${postForm(visit, { action: `${processorPath}/check`, button: texts.check, tone: "secondary", layout: "inline" })}${rotate}${off}</div>`;
+  const methods = html`<a class="button secondary" href="${processorPath}/methods">${texts.methods}</a>`;
+  return html`<div class="actions">${primary}${methods}${postForm(visit, { action: `${processorPath}/check`, button: texts.check, tone: "secondary", layout: "inline" })}${rotate}${off}</div>`;
 }
 
 function surfaceForm(visit: MerchantVisit, account: Connector): Html {

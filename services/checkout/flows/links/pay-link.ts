@@ -66,7 +66,7 @@ async function startSession(context: CheckoutContext, link: StoredLink, amount: 
   const cancelUrl = environment === Environment.LIVE && !url.startsWith("https:") ? "" : url;
   const { checkoutUrl } = await createSession(context, {
     ...{ merchantId, environment, amount, currency, description, orderReference, customerEmail },
-    ...{ captureMethod, locale, lineItems, metadata: {}, successUrl: "", cancelUrl },
+    ...{ captureMethod, locale, lineItems, paymentMethods: [], metadata: {}, successUrl: "", cancelUrl },
     ...{ paymentLinkId: link.id, connectorId: "" },
     expiresInSeconds: sessionSeconds,
     idempotency: undefined,

@@ -31,6 +31,7 @@ export function adyenConnector(origin: string, timeoutMs: number, notices: Notic
     keyLifeSeconds,
     replaysAnswers: true,
     failureNames: adyenFailureNames,
+    methods: [{ type: "card", currencies: [], refund: "partial", delayed: false, disputes: true, manualCapture: true }],
     capturesLater: true,
     processorTime: () => client.time(),
     refusesAmount: (amount, currency) => {

@@ -9,6 +9,7 @@ import { SimulatorList } from "./objects.ts";
 export const simulatorFailureNames: FailureNames = {
   blocked_high_risk: "blocked",
   canceled: "canceled_by_buyer",
+  debit_failed: "insufficient_funds",
   debit_returned: "returned",
 };
 

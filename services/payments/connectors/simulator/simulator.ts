@@ -10,6 +10,7 @@ import { type CredentialForms, judgeForms } from "../credential-forms.ts";
 import { ProcessorHttp } from "../http.ts";
 import type { IntentOrder } from "../order.ts";
 import { commandAnswer, queryAnswer, refundAnswer, searchAnswer, simulatorFailureNames } from "./answers.ts";
+import { simulatorMethods } from "./methods.ts";
 import {
   parseEvent,
   readDispute,
@@ -56,6 +57,7 @@ export function simulatorConnector(
     environments: [Environment.SANDBOX],
     keyLifeSeconds,
     failureNames: simulatorFailureNames,
+    methods: simulatorMethods,
     capturesLater: true,
     processorTime: () => http.time(),
     refusesAmount: () => undefined,
@@ -78,6 +80,7 @@ export function simulatorConnector(
         reference: order.reference,
         description: order.description,
         ...captureParams(order),
+        ...(order.methods && { payment_methods: order.methods }),
         ...(order.returnUrl ? { return_url: order.returnUrl } : {}),
         ...(order.renewal && { renewal: order.renewal }),
         ...(order.lineItems.length > 0 && {

@@ -1,5 +1,28 @@
-// How a buyer paid, from Stripe's charges and payment methods: both name the type, and describe it under its name.
+// Stripe's methods: their terms, and how a buyer paid, from charges and payment methods, which name the type and
+// describe it under its name.
 import type { PaymentMethod } from "../../rules/payment.ts";
+import type { MethodTerms } from "../../rules/payment-method.ts";
+
+const atOnce = { refund: "partial", delayed: false, disputes: false, manualCapture: false } as const;
+const debit = { refund: "partial", delayed: true, disputes: true, manualCapture: false } as const;
+const account = { refund: "partial", delayed: false, disputes: true, manualCapture: true } as const;
+const common = ["AUD", "CAD", "CHF", "CZK", "DKK", "EUR", "GBP", "NOK", "NZD", "PLN", "SEK", "USD"];
+
+/** By Stripe's documentation of each method. Apple Pay and Google Pay are wallets of `card`. */
+export const stripeMethods: readonly MethodTerms[] = [
+  { type: "card", currencies: [], ...account },
+  { type: "ideal", currencies: ["EUR"], ...atOnce },
+  { type: "bancontact", currencies: ["EUR"], ...atOnce },
+  { type: "eps", currencies: ["EUR"], ...atOnce },
+  { type: "p24", currencies: ["EUR", "PLN"], ...atOnce },
+  { type: "blik", currencies: ["PLN"], ...atOnce },
+  { type: "klarna", currencies: [...common, "RON"], ...account },
+  { type: "paypal", currencies: [...common, "HKD", "SGD"], ...account },
+  { type: "sepa_debit", currencies: ["EUR"], ...debit },
+  { type: "bacs_debit", currencies: ["GBP"], ...debit },
+  { type: "us_bank_account", currencies: ["USD"], ...debit },
+  { type: "boleto", currencies: ["BRL"], ...debit, refund: "none", disputes: false },
+];
 
 /** Members that several types share. */
 interface Details {

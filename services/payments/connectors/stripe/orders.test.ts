@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { suite } from "../../../../test/harness/suite.ts";
 import type { IntentOrder } from "../order.ts";
 import { toStripe } from "./amount.ts";
-import { pageParams } from "./orders.ts";
+import { intentParams, pageParams } from "./orders.ts";
 
 const test = suite("orders to Stripe");
 const order = { reference: "pay_1", currency: "EUR", description: "", captureMethod: "automatic" } as const;
@@ -40,6 +40,17 @@ test("Stripe's page gets the lines if it can show them exactly, else one line fo
     { name: "Bag", quantity: 1, amount: 5n },
   ];
   assert.deepEqual(shownOn({ currency: "KWD", lineItems: fils }), [[1, 1_000, "Payment"]]);
+});
+
+test("an intent and a page offer the ordered methods; an order of an earlier release those of the dashboard", () => {
+  const methods = ["card", "ideal"];
+  const made = intentParams({ ...order, methods }, 1_000);
+  assert.deepEqual(made.allowed_payment_method_types, methods);
+  assert.deepEqual(pageParams(pageOrder({ methods }), 1_000).allowed_payment_method_types, methods);
+  const before = intentParams(order, 1_000);
+  assert.equal(before.automatic_payment_methods?.enabled, true);
+  assert.ok(!("allowed_payment_method_types" in before));
+  assert.ok(!("allowed_payment_method_types" in pageParams(pageOrder(), 1_000)));
 });
 
 test.run();

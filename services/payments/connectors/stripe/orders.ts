@@ -4,7 +4,7 @@ import type { IntentOrder, OrderLine, PaymentOrder, RefundOrder } from "../order
 import { toStripe } from "./amount.ts";
 import { metadataNames } from "./objects.ts";
 
-type PaymentIntentOrder = Pick<IntentOrder, "reference" | "currency" | "description" | "captureMethod">;
+type PaymentIntentOrder = Pick<IntentOrder, "reference" | "currency" | "description" | "captureMethod" | "methods">;
 
 /** @param amount in Stripe's units */
 export function intentParams(order: PaymentIntentOrder, amount: number): Stripe.PaymentIntentCreateParams {
@@ -12,11 +12,17 @@ export function intentParams(order: PaymentIntentOrder, amount: number): Stripe.
     amount,
     currency: order.currency.toLowerCase(),
     capture_method: order.captureMethod,
-    // The merchant chooses the methods in Stripe's dashboard.
     automatic_payment_methods: { enabled: true },
+    ...methodParams(order),
     metadata: { [metadataNames.payment]: order.reference },
     ...(order.description === "" ? {} : { description: order.description }),
   };
+}
+
+/** A filter on the methods that are enabled in Stripe's dashboard and fit the order. */
+function methodParams({ methods }: Pick<IntentOrder, "methods">) {
+  if (!methods) return {};
+  return { allowed_payment_method_types: methods as Stripe.PaymentIntentCreateParams.AllowedPaymentMethodType[] };
 }
 
 /** Pays immediately; a card that requires the buyer is declined. @param amount in Stripe's units */
@@ -38,6 +44,7 @@ export function pageParams(order: IntentOrder, amount: number): Stripe.Checkout.
   };
   return {
     mode: "payment",
+    ...methodParams(order),
     line_items: pageLines(order, amount),
     // The buyer pays in the ordered currency.
     adaptive_pricing: { enabled: false },

@@ -26,6 +26,7 @@ import { stripeDisputes } from "./disputes.ts";
 import { createEndingCalls } from "./endings.ts";
 import { readEvent } from "./event.ts";
 import { stripeFailureNames } from "./failure-names.ts";
+import { stripeMethods } from "./methods.ts";
 import { readIntent, readRefund, type StripeIntent } from "./objects.ts";
 import { intentParams, pageParams, paymentParams, refundParams } from "./orders.ts";
 import { StripeReader } from "./reader.ts";
@@ -48,6 +49,7 @@ export function stripeConnector(origin: string, timeoutMs: number, keyLifeSecond
     environments: [Environment.SANDBOX, Environment.LIVE],
     keyLifeSeconds,
     failureNames: stripeFailureNames,
+    methods: stripeMethods,
     capturesLater: true,
     processorTime: time,
     refusesAmount: (amount, currency) => {

@@ -129,6 +129,7 @@ function accountOf(account: ConnectorAccount | undefined): MerchantAccount {
     credentials: account.credentials,
     refundsEnabled: account.refundsEnabled,
     merchantStatus: account.merchantStatus,
+    methods: connector.paymentMethods.length > 0 ? connector.paymentMethods : ["card"],
   };
 }
 

@@ -6,6 +6,7 @@ import type { Connectors } from "../../connectors/registry.ts";
 import type { CaptureMethod } from "../../rules/payment.ts";
 import { matchRule, type PaymentRouting, type RoutedOrder, turnOf } from "../../rules/routing.ts";
 import type { Accounts, ActiveAccounts } from "./ask-processor.ts";
+import { type OfferingAccount, offeredThere } from "./payment-methods.ts";
 
 interface ChooseDeps {
   readonly connectors: Connectors;
@@ -54,22 +55,32 @@ function usableAccounts(deps: ChooseDeps, { accounts, others }: ActiveAccounts, 
 
 /**
  * The account for a payment that was declined at `connectorAccountId`: the first other one of its rule, or, without a
- * rule, of all, which is reachable and accepts the order on the same surface. undefined: none does
+ * rule, of all, which is reachable and accepts the order on the same surface with a method that the payment offers.
+ * undefined: none does
  */
 export function chooseNext(
   deps: ChooseDeps,
   active: ActiveAccounts,
-  declined: Order & { readonly id: string; readonly connectorAccountId: string; readonly surface: string },
-): ProcessorAccount | undefined {
+  declined: Order & {
+    readonly id: string;
+    readonly connectorAccountId: string;
+    readonly surface: string;
+    readonly offeredMethods?: readonly string[] | undefined;
+  },
+): OfferingAccount | undefined {
   const match = ruleFor(deps, active, declined, turnOf(declined.id));
   const accounts = match?.accounts ?? usableAccounts(deps, active, declined);
-  return accounts.find(
+  const others = accounts.filter(
     (each) =>
       each.id !== declined.connectorAccountId &&
       each.surface === declined.surface &&
       !deps.connectors.isDown(each) &&
       deps.connectors.get(each.connector).refusesAmount(declined.amount, declined.currency) === undefined,
   );
+  return others.flatMap((each) => {
+    const offered = offeredThere(deps, each, declined);
+    return offered ? [{ ...each, offered }] : [];
+  })[0];
 }
 
 interface RoutingPreview {

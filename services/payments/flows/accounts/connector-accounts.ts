@@ -19,7 +19,7 @@ export interface ConnectorAccountDeps {
 
 type Credentials = Record<string, string>;
 type Owner = { readonly merchantId: string; readonly environment: Environment };
-type ConnectorKey = Owner & { readonly connectorId: string };
+export type ConnectorKey = Owner & { readonly connectorId: string };
 
 interface StoredAccount {
   readonly connector: ConnectorMessage | undefined;
@@ -75,7 +75,7 @@ export async function deactivateAccount(
 }
 
 /** @throws Failure NOT_FOUND, also for another merchant's account. */
-async function ownAccount(
+export async function ownAccount(
   deps: ConnectorAccountDeps,
   named: ConnectorKey,
 ): Promise<{ connector: Connector; account: ProcessorAccount }> {

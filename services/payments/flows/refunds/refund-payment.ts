@@ -12,6 +12,7 @@ import { newId } from "#platform/values/id.ts";
 import type { Environment } from "#proto/merchant/v1/merchant_pb.ts";
 import { type RefundPaymentResponse, RefundPaymentResponseSchema } from "#proto/payments/v1/payments_pb.ts";
 import { toRefund } from "../../messages.ts";
+import { refundMisfit } from "../../rules/payment-method.ts";
 import { decideRefund } from "../../rules/refund.ts";
 import { firstTry, recordTakeOver } from "../../store/operations.ts";
 import { findOwnPayment, type StoredPayment } from "../../store/payments.ts";
@@ -89,8 +90,13 @@ export async function reserveRefund(
   const account = await deps.accounts.byId(payment.connectorAccountId);
   if (!account.refundsEnabled) throw new Failure("FEATURE_DISABLED");
   const amount = input.amount ?? payment.state.capturedAmount - payment.state.refundedAmount;
-  const problem = deps.connectors.get(payment.connector).refusesAmount(amount, payment.currency);
+  const connector = deps.connectors.get(payment.connector);
+  const problem = connector.refusesAmount(amount, payment.currency);
   if (problem !== undefined) throw invalidField("amount", problem);
+  const terms = connector.methods.find(({ type }) => type === (payment.state.method?.type ?? "card"));
+  const misfit = refundMisfit(terms, amount, payment.state.capturedAmount);
+  if (misfit === "not_refundable") throw new Failure("NOT_REFUNDABLE");
+  if (misfit === "only_whole") throw invalidField("amount", "must be the captured amount, as the method demands");
   try {
     const asRead = isResumed ? undefined : await insertReservation(deps.db, deps, payment, input);
     if (asRead) return asRead;

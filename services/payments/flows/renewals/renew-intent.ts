@@ -113,6 +113,7 @@ async function makeRenewal(
     ...{ description, returnUrl, lineItems, reference: payment.id, renewal: renewalOf(operation) },
     ...{ amount: payment.state.amount, currency: payment.currency, surface: payment.surface },
     captureMethod: payment.state.captureMethod,
+    ...(payment.offeredMethods && { methods: payment.offeredMethods }),
   };
   const made = await makeIntent({ db: deps.db, connector, account, operation }, order);
   // The old key provably made nothing: a new key makes the one intent.

@@ -70,7 +70,7 @@ async function nextAccount(deps: RenewDeps, payment: StoredPayment): Promise<Nex
   const { amount, captureMethod } = state;
   const next = chooseNext(deps, active, { ...payment, amount, currency, captureMethod });
   const sentAfter = next && deps.connectors.get(next.connector).processorTime()?.toISOString();
-  return next && { id: next.id, connector: next.connector, surface: next.surface, sentAfter };
+  return next && { id: next.id, connector: next.connector, surface: next.surface, offered: next.offered, sentAfter };
 }
 
 /** Phase 5. @throws Failure CONNECTOR_ERROR, SERVICE_UNAVAILABLE. */
@@ -78,7 +78,7 @@ async function makeNext(deps: RenewDeps, payment: StoredPayment, order: Order): 
   const { id, currency, surface } = payment;
   const operation = await findOperation(deps.db, "create_intent", id);
   if (!operation) throw new Error("a payment without its operation");
-  const account = await deps.accounts.byId(payment.connectorAccountId);
+  const account = { ...(await deps.accounts.byId(payment.connectorAccountId)), offered: payment.offeredMethods };
   const { description, returnUrl, lineItems } = order;
   const { amount, captureMethod } = payment.state;
   const request = { id, amount, currency, captureMethod, description, returnUrl, lineItems };
