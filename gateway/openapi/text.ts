@@ -91,6 +91,12 @@ export const describedEvents: readonly DescribedEvent[] = [
     "succeeded",
   ),
   event("payment.failed", "The processor reports that the charge failed.", ["payment_id"], "failed"),
+  event(
+    "payment.processing",
+    "The processor works on a payment, which can take days for a bank debit. `payment.succeeded` or `payment.failed` follows.",
+    ["payment_id"],
+    "processing",
+  ),
   event("payment.refunded", "A refund was created or settled.", ["payment_id"], "partially_refunded", "refunded"),
   event("payment.disputed", "The processor opened a dispute or chargeback.", ["payment_id"], "disputed"),
   event(

@@ -14,6 +14,7 @@ const moneyAlertKinds = [
   "excess_capture",
   "other_capture",
   "lost_intent",
+  "processing_too_long",
   "event_stuck",
   "event_list_too_long",
 ] as const;

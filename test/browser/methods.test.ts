@@ -5,17 +5,11 @@ import type { BrowserContext, Page } from "playwright-core";
 import { membersOf } from "#platform/values/unchecked.ts";
 import type { Answer } from "../harness/api.ts";
 import { eventually } from "../harness/eventually.ts";
-import { cards } from "../harness/pay.ts";
+import { cards, debits, bank as testBank } from "../harness/pay.ts";
 import { formReady, newOrder, type Order, payButton, payWithTestCard, seeScreen, typeCard } from "./buyer.ts";
 import { pageSuite } from "./page-suite.ts";
 
 const { test, inBrowser, site } = pageSuite("methods");
-const testBank = "TESTBANK";
-const debits = {
-  settles: "DE89370400440532013000",
-  fails: "DE62370400440532013001",
-  returned: "DE35370400440532013002",
-};
 
 test.before(async () => {
   const { api } = site.merchant;

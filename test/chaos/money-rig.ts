@@ -55,6 +55,7 @@ const hurried = {
 export const deliveredTypes: ReadonlySet<string> = new Set([
   "payment.succeeded",
   "payment.failed",
+  "payment.processing",
   "payment.refunded",
   "payment.disputed",
   "dispute.created",

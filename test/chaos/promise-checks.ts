@@ -75,6 +75,7 @@ export function differencesWithSession(ours: OurPayment): string[] {
 const eventStatuses: Readonly<Record<string, readonly string[]>> = {
   "payment.succeeded": ["succeeded"],
   "payment.failed": ["failed"],
+  "payment.processing": ["processing"],
   "payment.refunded": ["refunded", "partially_refunded"],
   "authorization.canceled": ["canceled"],
   "authorization.expired": ["canceled"],

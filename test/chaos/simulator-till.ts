@@ -1,5 +1,5 @@
 // The buyer at the simulator's card form, and its dashboard, as a story plays them.
-import { answerChallenge, cards, payInFrame } from "../harness/pay.ts";
+import { answerChallenge, bank, cards, debits, payInFrame } from "../harness/pay.ts";
 import { tryOnce } from "./persistent-client.ts";
 import type { Shop } from "./shop.ts";
 import type { Story, Till } from "./story.ts";
@@ -24,6 +24,14 @@ export const cardWeights = [
   ["4000000000006207", 1],
   [cards.lapses, 1],
 ] as const;
+/** A session that does not offer a method refuses it. */
+const methodWeights = [
+  ...cardWeights,
+  [bank, 10],
+  [debits.settles, 6],
+  [debits.fails, 2],
+  [debits.returned, 2],
+] as const;
 
 /** @param page the form's address with the intent's secret as its fragment; empty: the buyer is absent */
 export function simulatorTill({ simulator }: Shop, page: string): Till {
@@ -32,7 +40,7 @@ export function simulatorTill({ simulator }: Shop, page: string): Till {
   return {
     async attempt({ random, seen }: Story) {
       if (page === "") return false;
-      const paid = await tryOnce(() => payInFrame(page, random.pick(cardWeights)));
+      const paid = await tryOnce(() => payInFrame(page, random.pick(methodWeights)));
       const challenge = paid?.at("challenge_url");
       if (typeof challenge !== "string" || random.chance(0.1)) return paid?.at("status") === "succeeded";
       seen.count();

@@ -14,6 +14,8 @@ export const tokenWeights = [
   ["pm_card_authenticationRequired", 10],
   ["pm_card_asynchronous", 15],
 ] as const;
+/** A session that does not offer a method refuses it. */
+const methodWeights = [...tokenWeights, ["pm_ideal", 10], ["pm_sepa_debit", 10]] as const;
 /** Time until the bank decides an asynchronous payment. */
 const decisionMsMax = 1_500;
 
@@ -26,7 +28,7 @@ export function stripeTill({ stripe }: Shop): Till {
   const decide = ({ id }: FakeIntent, random: Random) => account.decide(id, random.chance(0.8) ? "pass" : "fail");
   return {
     async attempt({ random }, { intentId }) {
-      const token = random.pick(tokenWeights);
+      const token = random.pick(methodWeights);
       // On Stripe's own page there is an intent as soon as the buyer has begun.
       const isPage = account.sessions.has(intentId);
       const intent = did(() => (isPage ? account.payOnPage(intentId, token) : account.pay(intentId, token)));

@@ -123,6 +123,7 @@ async function otherShop(
   const hasSimulator = environment === Environment.SANDBOX && stripeOrder === "second";
   const simulator = hasSimulator ? await simulatorOf(rig, keyedApi(stack.gateway, key)) : undefined;
   const stripe = await stripeOf(rig, merchantId, environment, name, stripeOrder === "first");
+  await offerMethods(keyedApi(stack.gateway, key), stripe.connectorId);
   if (stripeOrder === "second") {
     const on_decline = { codes: ["card_declined", "processing_error"], next: true };
     (
@@ -144,7 +145,15 @@ async function simulatorOf({ running, simulatorSecretKey }: MoneyRig, merchant: 
   const connectors = (await merchant.get("/v1/merchants/me/connectors")).expect(200);
   const account = connectors.text("data.0.external_account_id");
   const api = processorApi(running, simulatorSecretKey, account);
-  return { account, connectorId: connectors.text("data.0.id"), api };
+  const connectorId = connectors.text("data.0.id");
+  await offerMethods(merchant, connectorId);
+  return { account, connectorId, api };
+}
+
+/** Sessions in euros then offer every method that the run plays. */
+async function offerMethods(merchant: Shop["api"], connectorId: string): Promise<void> {
+  const body = { payment_methods: ["card", "ideal", "sepa_debit"] };
+  (await merchant.patch(`/v1/merchants/me/connectors/${connectorId}`, body)).expect(200);
 }
 
 async function stripeOf(

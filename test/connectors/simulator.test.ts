@@ -3,7 +3,7 @@ import { createHmac } from "node:crypto";
 import type { CreatedIntent } from "../../services/payments/connectors/connector.ts";
 import { webhookSecret } from "../flows/simulator/service.ts";
 import { eventually } from "../harness/eventually.ts";
-import { cards, payInFrame } from "../harness/pay.ts";
+import { bank, cards, debits, payInFrame } from "../harness/pay.ts";
 import { type ConnectorRig, connectorContract } from "./contract.ts";
 import { startSimulatorRig } from "./simulator-rig.ts";
 
@@ -21,7 +21,7 @@ connectorContract("simulator", async (): Promise<ConnectorRig> => {
       await payInFrame(mount.frameUrl || mount.redirectUrl, outcome === "paid" ? cards.succeeds : cards.declined);
     },
     payBy: async ({ report }, type) => {
-      const card = type === "ideal" ? "TESTBANK" : "DE89370400440532013000";
+      const card = type === "ideal" ? bank : debits.settles;
       const { body } = await rig.call<{ challenge_url?: string }>("POST", `/test/intents/${report.ref}/pay`, { card });
       if (!body.challenge_url) return;
       const { pathname, hash } = new URL(body.challenge_url);

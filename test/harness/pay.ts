@@ -24,6 +24,14 @@ export const cards = {
   refundFailsLater: "4000000000005126",
 } as const;
 
+/** The simulator's test bank for iDEAL, and its accounts for SEPA debits, by IBAN. */
+export const bank = "TESTBANK";
+export const debits = {
+  settles: "DE89370400440532013000",
+  fails: "DE62370400440532013001",
+  returned: "DE35370400440532013002",
+} as const;
+
 /**
  * Pays by the card form.
  * @param frameUrl `render.frame_url` of a session: the form's address with the intent's secret as its fragment
@@ -32,7 +40,7 @@ export const cards = {
  */
 export async function payInFrame(frameUrl: string, card: string | TypedCard = cards.succeeds): Promise<Answer> {
   const form = new URL(frameUrl);
-  const typed = typeof card === "string" ? { number: card } : card;
+  const typed = typeof card === "string" ? methodOf(card) : card;
   return apiClient(form.origin).post(`${form.pathname}/pay`, {
     client_secret: decodeURIComponent(form.hash.slice(1)),
     exp_month: 12,
@@ -42,10 +50,18 @@ export async function payInFrame(frameUrl: string, card: string | TypedCard = ca
   });
 }
 
-/** Answers the bank's challenge. @param challengeUrl from the answer to `pay` */
+function methodOf(number: string): object {
+  if (number === bank) return { method: "ideal" };
+  return number.startsWith("DE") ? { method: "sepa_debit", iban: number } : { number };
+}
+
+/** Answers the bank's challenge, or pays or refuses at the bank's page. @param challengeUrl from the answer to `pay` */
 export async function answerChallenge(challengeUrl: string, outcome: "pass" | "fail"): Promise<Answer> {
   const page = new URL(challengeUrl);
-  return apiClient(page.origin).post(page.pathname, { token: decodeURIComponent(page.hash.slice(1)), outcome });
+  return apiClient(page.origin).post(page.pathname.replace("/bank/", "/challenge/"), {
+    token: decodeURIComponent(page.hash.slice(1)),
+    outcome,
+  });
 }
 
 /**

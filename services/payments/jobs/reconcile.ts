@@ -37,6 +37,8 @@ const inProgressPause = 20;
 // The checkout service cancels the intents of its expired sessions. This catches intents without a session.
 const orphanPatienceMs = 3_600_000;
 const batchMax = 20;
+// The slowest bank debit takes 14 days; daily checks report a payment that takes longer.
+const processingMaxMs = 14 * 86_400_000;
 
 /** Drives operations with an unknown outcome. @returns true: there may be more */
 export async function driveOperations(deps: ReconcileDeps): Promise<boolean> {
@@ -137,9 +139,12 @@ async function checkPayment(deps: ReconcileDeps, paymentId: string): Promise<voi
   if (!payment) return;
   if (isDown(deps, payment)) return await deferCheck(deps.db, paymentId, deps.reconcileAfterSeconds);
   const orphan = payment.expiresAt.getTime() + orphanPatienceMs < clockMs();
-  if (orphan && payment.state.outcome !== "succeeded" && !isReturned(payment.state))
-    await cancelIntent(deps, paymentId);
-  else await confirmIntent(deps, paymentId, "reconcile");
+  const isOrphan = orphan && payment.state.outcome !== "succeeded" && !isReturned(payment.state);
+  const after = await (isOrphan ? cancelIntent(deps, paymentId) : confirmIntent(deps, paymentId, "reconcile"));
+  const { outcome, lastAttemptAt } = after.state;
+  if (outcome !== "processing" || !lastAttemptAt || lastAttemptAt.getTime() + processingMaxMs > clockMs()) return;
+  deps.metrics.moneyAlerts.inc({ kind: "processing_too_long" });
+  deps.log.error({ alert: "processing_too_long", payment_id: paymentId }, "payment processing for 14 days");
 }
 
 /** While the account's circuit is open its payments wait, so that an outage does not use up the schedule. */

@@ -140,6 +140,8 @@ function refundedStatus(state: Pick<PaymentState, "capturedAmount" | "refundedAm
 export function eventStatus(type: string, state: PaymentState): PaymentStatus {
   if (type === "payment.succeeded") return "succeeded";
   if (type === "payment.failed") return "failed";
+  // A later fact of the same report may have moved the payment on.
+  if (type === "payment.processing") return "processing";
   return type === "payment.refunded" ? refundedStatus(state) : statusOf(state);
 }
 

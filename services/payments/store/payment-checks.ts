@@ -4,8 +4,8 @@ import type { Sql } from "#platform/database/database.ts";
 /**
  * Claims payments that are due for a check. Their next check is scheduled first, so that a crash delays one check only.
  * @param pausesSeconds pause after the first, second … check; the last one repeats
- * @param inProgressSeconds longest pause while an attempt is in progress. An authorization is also checked when it
- * ends.
+ * @param inProgressSeconds longest pause on the first day of an attempt in progress; a delayed method takes up to 14.
+ * An authorization is also checked when it ends.
  */
 export async function claimChecks(
   sql: Sql,
@@ -18,7 +18,8 @@ export async function claimChecks(
        select id from payments where next_check_at <= now() order by next_check_at limit $2 for update skip locked)
      update payments p set checks = checks + 1,
        next_check_at = now() + make_interval(secs => least(($1::float8[])[least(checks + 1, cardinality($1::float8[]))],
-         case when outcome in ('requires_action', 'processing') then $3::float8 end,
+         case when outcome in ('requires_action', 'processing')
+           and coalesce(last_attempt_at, now()) > now() - interval '1 day' then $3::float8 end,
          case when capture_before > now() then extract(epoch from capture_before - now()) + ($1::float8[])[1] end))
      from due where p.id = due.id returning p.id`,
     [pausesSeconds, limit, inProgressSeconds],

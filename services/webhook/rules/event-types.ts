@@ -27,7 +27,7 @@ export const eventTypes: readonly EventType[] = [
   type("payment", "payment.disputed", "Payment disputed", "payment.disputed"),
   type("payment", "payment.expired", "Payment expired"),
   type("payment", "payment.failed", "Payment failed", "payment.failed"),
-  type("payment", "payment.processing", "Payment processing"),
+  type("payment", "payment.processing", "Payment processing", "payment.processing"),
   type("payment", "payment.refund_failed", "Payment refund failed"),
   type("payment", "payment.refunded", "Payment refunded", "payment.refunded"),
   type("payment", "payment.succeeded", "Payment succeeded", "payment.succeeded"),

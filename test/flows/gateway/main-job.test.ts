@@ -23,7 +23,7 @@ test.before(async () => {
   const endpoint = await merchant.api.post("/v1/merchants/me/webhooks", {
     url: `${receiver.url}/hook`,
     event_types: [
-      ...["payment.succeeded", "payment.failed", "payment.refunded", "payment.disputed"],
+      ...["payment.succeeded", "payment.processing", "payment.failed", "payment.refunded", "payment.disputed"],
       ...["authorization.captured", "authorization.canceled", "authorization.expired"],
     ],
   });
@@ -134,6 +134,12 @@ test("a session completes by the processor's webhook when the buyer never return
   const session = await newSession();
   await payInFrame(session.text("render.frame_url"));
   await eventually("the session to complete", async () => (await resolve(session)).at("status") === "completed");
+});
+
+test("a payment that takes longer is announced as processing, then as what became of it", async () => {
+  const { paymentId } = await paidSession(cards.asynchronous);
+  await waitForWebhook("payment.processing", paymentId, "processing");
+  await waitForWebhook("payment.succeeded", paymentId, "succeeded");
 });
 
 test("a dispute is announced, shows in the payment and blocks refunds", async () => {

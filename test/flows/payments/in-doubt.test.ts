@@ -12,6 +12,7 @@ import { createPayment, type PaymentRequest } from "../../../services/payments/f
 import { type RefundRequest, refundPayment } from "../../../services/payments/flows/refunds/refund-payment.ts";
 import { resolveFunds } from "../../../services/payments/flows/unexpected-funds/resolve-funds.ts";
 import { checkPayments, driveOperations } from "../../../services/payments/jobs/reconcile.ts";
+import type { IntentFact } from "../../../services/payments/rules/payment.ts";
 import { findOperation, recordResend, rotateKey } from "../../../services/payments/store/operations.ts";
 import { findPayment } from "../../../services/payments/store/payments.ts";
 import { fundsAbout } from "../../../services/payments/store/suspense.ts";
@@ -230,6 +231,30 @@ test("an operation without an outcome is parked for an operator, with an alert",
   }
   assert.equal((await operationOf(id)).state, "parked");
   assert.equal(await alerts("operation_parked"), before + 1);
+});
+
+test("a payment that stays in progress for more than 14 days is reported at each check, and nothing is concluded", async () => {
+  const processing = (days: number): IntentFact => {
+    const startedAt = new Date(Date.now() - days * 86_400_000);
+    return {
+      kind: "processing_started",
+      attempt: { ref: "at_1", startedAt, card: undefined, verification: undefined },
+    };
+  };
+  for (const [days, expected] of [
+    [13, 0],
+    [15, 1],
+  ] as const) {
+    const id = await played.payment();
+    const report = reportOf(id, { facts: [processing(days)] });
+    await played.settleReport(id, report);
+    played.answers.retrieveIntent = () => ({ kind: "succeeded", value: report });
+    const before = await alerts("processing_too_long");
+    await played.checkDue(id);
+    await checkPayments(played.deps);
+    assert.equal((await alerts("processing_too_long")) - before, expected, `${days} days`);
+    assert.equal((await stateOf(id)).status, "processing");
+  }
 });
 
 test("an unpaid intent is checked until an hour after its expiry, and then canceled", async () => {

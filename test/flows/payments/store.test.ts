@@ -364,6 +364,31 @@ test("a due payment is claimed by one worker, and deferring does not schedule an
   assert.equal(await listed(), false);
 });
 
+test("an attempt in progress is checked often on its first day, and then by the schedule, since a debit takes days", async () => {
+  const begun = async (days: number) => {
+    const { id } = await newPayment();
+    await db.rows(
+      `update payments set outcome = 'processing', status = 'processing', visible = true, next_check_at = now(), checks = 9,
+         last_attempt_at = now() - make_interval(days => $2) where id = $1`,
+      [id, days],
+    );
+    return id;
+  };
+  const [fresh, old] = [await begun(0), await begun(3)];
+  await claimChecks(db, [60, 86_400], 600, 10);
+  const rows = await db.rows<{ id: string; wait: number }>(
+    "select id, round(extract(epoch from next_check_at - now()) / 100)::int * 100 as wait from payments where id = any($1)",
+    [[fresh, old]],
+  );
+  assert.deepEqual(
+    new Map(rows.map(({ id, wait }) => [id, wait])),
+    new Map([
+      [fresh, 600],
+      [old, 86_400],
+    ]),
+  );
+});
+
 test("a processor's event is recorded once", async () => {
   const event = { connector: "simulator", id: "evt_1", type: "x", paymentId: undefined, note: "" };
   assert.equal(await isKnownEvent(db, "simulator", "evt_1"), false);

@@ -4,15 +4,11 @@ import { type Browser, type BrowserContext, chromium, type Page } from "playwrig
 import * as assert from "uvu/assert";
 import { browserPath } from "../../harness/browser.ts";
 import { eventually } from "../../harness/eventually.ts";
+import { debits } from "../../harness/pay.ts";
 import { suite } from "../../harness/suite.ts";
 import { type SimulatorRig, startRig } from "./service.ts";
 
 const test = suite("simulator-methods", { timeoutMs: 30_000 });
-const debits = {
-  settles: "DE89370400440532013000",
-  fails: "DE62370400440532013001",
-  returned: "DE35370400440532013002",
-};
 const all = { payment_methods: ["card", "ideal", "sepa_debit"] };
 let rig: SimulatorRig;
 let browser: Browser | undefined;
