@@ -136,7 +136,7 @@ test("a session completes by the processor's webhook when the buyer never return
   await eventually("the session to complete", async () => (await resolve(session)).at("status") === "completed");
 });
 
-test("a payment that takes longer is announced as processing, then as what became of it", async () => {
+test("a payment that takes longer is announced as processing and then with its outcome", async () => {
   const { paymentId } = await paidSession(cards.asynchronous);
   await waitForWebhook("payment.processing", paymentId, "processing");
   await waitForWebhook("payment.succeeded", paymentId, "succeeded");

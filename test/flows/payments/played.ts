@@ -21,6 +21,7 @@ import type { RefundDeps } from "../../../services/payments/flows/refunds/refund
 import { type SettlementResult, settlePayment } from "../../../services/payments/flows/settle-payment.ts";
 import { paymentsMetrics } from "../../../services/payments/metrics.ts";
 import type { CaptureMethod, IntentFact } from "../../../services/payments/rules/payment.ts";
+import type { MethodTerms } from "../../../services/payments/rules/payment-method.ts";
 import { insertPayments } from "../../../services/payments/store/new-payments.ts";
 import { freshDatabase } from "../../harness/database.ts";
 import { paymentInsert } from "../../harness/payments/payment-insert.ts";
@@ -55,6 +56,10 @@ interface PaymentsFixture {
   time: Date | undefined;
   /** Why the processor never accepts the amount. */
   refusal: string | undefined;
+  /** The connector's methods. */
+  methods: readonly MethodTerms[];
+  /** Types that the merchant has switched on. */
+  chosen: readonly string[];
   /** A payment of a session; it and its operation are due in an hour. */
   payment(change?: { readonly expiresAt?: Date; readonly captureMethod?: CaptureMethod }): Promise<Id<"payment">>;
   /** Settles a report about an intent with our reference, as the reconcile job does. */
@@ -78,6 +83,10 @@ export const mount: Mount = {
   redirectUrl: "",
 };
 
+const cards: MethodTerms = {
+  ...{ type: "card", currencies: [], refund: "partial", delayed: false, disputes: true, manualCapture: true },
+};
+
 const account: MerchantAccount = {
   id: "mco_test",
   ...owner,
@@ -94,7 +103,14 @@ export function playedPayments(test: Suite): PaymentsFixture {
   const played = fixture(test, startPlayed, ({ db }) => db.close());
   test.beforeEach(() => {
     played.calls.length = 0;
-    Object.assign(played, { answers: {}, isDown: false, time: undefined, refusal: undefined });
+    Object.assign(played, {
+      answers: {},
+      isDown: false,
+      time: undefined,
+      refusal: undefined,
+      methods: [cards],
+      chosen: ["card"],
+    });
   });
   return played;
 }
@@ -122,7 +138,9 @@ async function startPlayed(): Promise<PaymentsFixture> {
     keyLifeSeconds,
     processorTime: () => played.time,
     capturesLater: true,
-    methods: [],
+    get methods() {
+      return played.methods;
+    },
     failureNames: {},
     refusesAmount: () => played.refusal,
     createIntent: ask("createIntent"),
@@ -139,8 +157,10 @@ async function startPlayed(): Promise<PaymentsFixture> {
     acceptDispute: ask("acceptDispute"),
     readStatement: ask("readStatement"),
   };
-  const active: ActiveAccounts = { accounts: [account], others: [], rules: [], onOutage: "stop", declineCodes: [] };
-  const accounts = { active: async () => active, byId: async () => account };
+  const now = () => ({ ...account, methods: played.chosen });
+  const routed = { others: [], rules: [], onOutage: "stop", declineCodes: [] } as const;
+  const active = async (): Promise<ActiveAccounts> => ({ accounts: [now()], ...routed });
+  const accounts = { active, byId: async () => now() };
   const connectors = { get: () => connector, find: () => connector, serves: () => true, isDown: () => played.isDown };
   const played: PaymentsFixture = {
     db,
@@ -156,6 +176,8 @@ async function startPlayed(): Promise<PaymentsFixture> {
     isDown: false,
     time: undefined,
     refusal: undefined,
+    methods: [cards],
+    chosen: ["card"],
     async payment({ expiresAt = new Date(Date.now() + 3_600_000), captureMethod = "automatic" } = {}) {
       const wanted = paymentInsert({ expiresAt, captureMethod }, 3_600);
       await insertPayments(db, [wanted]);

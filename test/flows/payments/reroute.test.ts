@@ -165,7 +165,7 @@ async function declinedPayment(routing: Partial<ActiveAccounts> = {}) {
   } as unknown as RenewDeps;
   const order = { description: "", returnUrl: "", lineItems: [] };
   const expiresAt = new Date(Date.now() + 3_600_000);
-  const texts = { orderReference: "", customerEmail: "", metadata: {}, connectorId: "", resumeOnly: false } as const;
+  const texts = { orderReference: "", customerEmail: "", metadata: {}, connectorId: "", paymentMethods: [], resumeOnly: false } as const;
   const money = { amount: 1_000n, currency: "EUR", captureMethod: "automatic" } as const;
   await createIntent(deps, { ...order, ...owner, ...texts, ...money, id, sessionId: newId("session"), expiresAt });
   first.decline();
