@@ -19,7 +19,7 @@ const ideal: MethodTerms = {
 const orderOf = (paymentMethods: readonly string[], change: object = {}) => ({
   ...{ ...owner, id: newId("payment"), sessionId: newId("session"), amount: 1_000n, currency: "EUR", description: "" },
   ...{ orderReference: "", customerEmail: "", metadata: {}, captureMethod: "automatic" as const, returnUrl: "" },
-  ...{ lineItems: [], expiresAt: new Date(Date.now() + 3_600_000), paymentMethods, resumeOnly: false },
+  ...{ lineItems: [], expiresAt: new Date(Date.now() + 3_600_000), paymentMethods, connectorId: "", resumeOnly: false },
   ...change,
 });
 

@@ -1,9 +1,19 @@
 // The data of an attempt in an AUTHORISATION: https://docs.adyen.com/development-resources/webhooks/additional-settings
-import type { Attempt, Card, Verification } from "../../rules/payment.ts";
+import type { Attempt, Card, PaymentMethod, Verification } from "../../rules/payment.ts";
 import type { Notice, NoticeDetails } from "../notice-log.ts";
 
 export function attemptOf({ ref, at, details }: Notice): Attempt {
-  return { ref, startedAt: at, card: cardOf(details), verification: verificationOf(details) };
+  const [card, method] = [cardOf(details), methodOf(details)];
+  return { ref, startedAt: at, card, verification: verificationOf(details), ...(method && { method }) };
+}
+
+/** Variants of wallets end in their name, such as `visa_applepay`. */
+function methodOf(details: NoticeDetails): PaymentMethod | undefined {
+  const name = textOf(details, "method");
+  if (textOf(details, "cardSummary") === "") return name === "" ? undefined : { type: name };
+  const [, ending = ""] = /_(applepay|googlepay)$/.exec(textOf(details, "paymentMethodVariant")) ?? [];
+  const wallet = ending.replace("pay", "_pay");
+  return { type: "card", ...(wallet !== "" && { wallet }) };
 }
 
 /** A field of a notice as text; empty: absent. */
