@@ -31,10 +31,7 @@ export type CreateIntentDeps = Pick<
   "db" | "accounts" | "reconcileAfterSeconds" | "connectors" | "metrics"
 > & { readonly vault: Vault };
 
-type IntentRequest = Omit<
-  NewPayment,
-  "connector" | "connectorAccountId" | "surface" | "routing" | "offeredMethods"
-> & {
+type IntentRequest = Omit<NewPayment, "connector" | "connectorAccountId" | "surface" | "routing" | "offeredMethods"> & {
   /** Of the account that the session names; may be empty. */
   readonly connectorId: string;
   readonly returnUrl: string;

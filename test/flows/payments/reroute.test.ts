@@ -105,6 +105,9 @@ class Processor {
       keyLifeSeconds: 1_000,
       processorTime: () => new Date(),
       capturesLater: true,
+      methods: [
+        { type: "card", currencies: [], refund: "partial", delayed: false, disputes: true, manualCapture: true },
+      ],
       failureNames: {},
       refusesAmount: () => undefined,
       retrieveIntent: async () => (this.intent ? known() : missing()),
@@ -165,7 +168,14 @@ async function declinedPayment(routing: Partial<ActiveAccounts> = {}) {
   } as unknown as RenewDeps;
   const order = { description: "", returnUrl: "", lineItems: [] };
   const expiresAt = new Date(Date.now() + 3_600_000);
-  const texts = { orderReference: "", customerEmail: "", metadata: {}, connectorId: "", paymentMethods: [], resumeOnly: false } as const;
+  const texts = {
+    orderReference: "",
+    customerEmail: "",
+    metadata: {},
+    connectorId: "",
+    paymentMethods: [],
+    resumeOnly: false,
+  } as const;
   const money = { amount: 1_000n, currency: "EUR", captureMethod: "automatic" } as const;
   await createIntent(deps, { ...order, ...owner, ...texts, ...money, id, sessionId: newId("session"), expiresAt });
   first.decline();
