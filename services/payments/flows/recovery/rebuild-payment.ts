@@ -109,6 +109,7 @@ async function searchAccounts(
   { id, merchantId, environment }: LostPayment,
 ): Promise<FoundIntent | undefined> {
   const { connectors } = await deps.merchants.listConnectors({ merchantId, environment });
+  let ended: FoundIntent | undefined;
   for (const { id: accountId } of connectors) {
     const account = await deps.accounts.byId(accountId);
     let intent = await searchAccount(deps, account, id, 0);
@@ -120,9 +121,12 @@ async function searchAccounts(
       if (!next) break;
       intent = next;
     }
-    return { account, intent, renewal };
+    const found = { account, intent, renewal };
+    // After a decline the payment may have moved from this intent to another account.
+    if (!intent.report.facts.some(({ kind }) => kind === "intent_canceled")) return found;
+    ended ??= found;
   }
-  return undefined;
+  return ended;
 }
 
 async function searchAccount(
