@@ -2,7 +2,7 @@
 // requests whatever the number of payments, so that a long run is compared in seconds.
 import type { Api } from "../harness/api.ts";
 import type { TheirCapture, TheirIntent } from "./expected-money.ts";
-import type { MoneyRig } from "./money-rig.ts";
+import { type MoneyRig, processorApi } from "./money-rig.ts";
 import { stripeTruth } from "./stripe-truth.ts";
 
 /** Captured total and capture time in an event of the intent. */
@@ -53,7 +53,7 @@ function capturesOf(snapshots: readonly Snapshot[]): TheirCapture[] {
 }
 
 export async function processorTruth(rig: MoneyRig): Promise<ProcessorTruth> {
-  const { books, processor, simulatorAccounts = null, stripe } = rig;
+  const { books, simulatorAccounts = null, stripe } = rig;
   const list = (table: string, columns: string) =>
     `(select coalesce(jsonb_agg(jsonb_build_object(${columns})), '[]') from ${table} t where t.intent_id = i.id)`;
   const movement = "'id', t.id, 'amount', t.amount, 'status', t.status";
@@ -72,18 +72,25 @@ export async function processorTruth(rig: MoneyRig): Promise<ProcessorTruth> {
   );
   const intents = rows.map(({ snapshots, ...intent }) => ({ ...intent, captures: capturesOf(snapshots) }));
   const operations = await books.simulator.rows<TheirOperation>(
-    // An intent in the place of one whose page ended is another one, of its own number.
-    `select o.kind, coalesce(o.reference, '') || case when o.kind = 'intents.create' then coalesce('/' || i.renewal, '') else '' end
+    // An intent in the place of one whose page or account ended is another one.
+    `select o.kind, coalesce(o.reference, '') || case when o.kind = 'intents.create' then coalesce('/' || i.renewal, '') || '/' || o.account else '' end
        as reference, coalesce(o.idempotency_key, '') as idempotency_key
      from operations o left join intents i on i.id = o.intent_id where $1::text[] is null or o.account = any($1)`,
     [simulatorAccounts],
   );
   const atStripe = stripeTruth(stripe);
-  const hasSimulator = simulatorAccounts === null || simulatorAccounts.length > 0;
+  const known = await books.simulator.rows<{ account: string }>(
+    "select distinct account from intents where $1::text[] is null or account = any($1)",
+    [simulatorAccounts],
+  );
+  const apis = known.map(({ account }) => processorApi(rig.running, rig.simulatorSecretKey, account));
   return {
     intents: byReference([...intents, ...atStripe.intents]),
     operations: byReference(operations),
-    statement: new Map([...(hasSimulator ? await theirStatement(processor) : []), ...atStripe.statement]),
+    statement: new Map([
+      ...(await Promise.all(apis.map(theirStatement))).flatMap((rows) => [...rows]),
+      ...atStripe.statement,
+    ]),
   };
 }
 

@@ -127,7 +127,7 @@ async function secretsOf(stack: StackInfo) {
 }
 
 /** Adds another account of the simulator, which is not the primary one. @returns its id */
-export async function addAccount(stack: StackInfo, { id: merchantId }: TestMerchant): Promise<string> {
+export async function addAccount(stack: StackInfo, { id: merchantId }: Pick<TestMerchant, "id">): Promise<string> {
   const { simulatorSecretKey, simulatorWebhookSecret } = await secretsOf(stack);
   const credentials = {
     account: `acct_${idSuffix(newId("connector"))}`,

@@ -11,6 +11,7 @@ import { finalDifferences } from "../chaos/money-checks.ts";
 import { type MoneyRig, startMoneyRig } from "../chaos/money-rig.ts";
 import { untilAnswered } from "../chaos/persistent-client.ts";
 import { Seen, type SeenPayment } from "../chaos/seen.ts";
+import { addAccount } from "../contract/operator.ts";
 import { eventually } from "../harness/eventually.ts";
 import { pngFile } from "../harness/files/sample-files.ts";
 import { cardToken, payInFrame } from "../harness/pay.ts";
@@ -43,6 +44,10 @@ test.before(async () => {
       SIMULATOR_PAGE_SECONDS: "240",
     },
   });
+  await addAccount(rig.running.stack, { id: rig.merchantId });
+  const on_decline = { codes: ["processing_error"], next: true };
+  const routing = { rules: [], on_outage: "stop", on_decline, version: 0 };
+  (await rig.merchant.put("/v1/merchants/me/routing", routing)).expect(200);
 });
 test.after(async () => {
   await rig.stop();
@@ -72,6 +77,7 @@ const allStories: readonly (readonly string[])[] = [
     "create-session.1-claimed",
     "create-intent.1-account-chosen",
     "renew-intent.2-asked",
+    "reroute-intent.1-chosen",
     "verify-intent.2-asked",
     "confirm-session.2-asked",
     "refund-payment.1-claimed",
@@ -89,6 +95,7 @@ const allStories: readonly (readonly string[])[] = [
     "create-session.2-screened",
     "create-intent.2-rows-written",
     "renew-intent.3-row-written",
+    "reroute-intent.2-noted",
     "verify-intent.3-settled",
     "confirm-session.3-applied",
     "refund-payment.2-reserved",
@@ -106,6 +113,7 @@ const allStories: readonly (readonly string[])[] = [
     "create-session.3-intent-made",
     "create-intent.3-made",
     "renew-intent.4-made",
+    "reroute-intent.3-ended",
     "renew-render.1-asked",
     "settle-payment.before-commit",
     "follow-payments.1-consumed",
@@ -217,7 +225,7 @@ async function revive(name: string): Promise<void> {
 }
 
 async function play(name: string): Promise<void> {
-  const [paid, unpaid] = [await buy(`${name}-paid`), await create(`${name}-unpaid`)];
+  const [paid, unpaid] = [await buy(`${name}-paid`, decline), await create(`${name}-unpaid`)];
   await refund(paid, `${name}-refund`);
   await leaveInDoubt(paid.paymentId);
   await refund(paid, `${name}-doubtful-refund`);
@@ -229,18 +237,35 @@ async function play(name: string): Promise<void> {
   assert.equal((await untilAnswered(expire, patience))?.at("status"), "expired");
 }
 
-/** A session that is paid and confirmed. */
-async function buy(key: string): Promise<SeenPayment> {
+type PagedPayment = SeenPayment & { frameUrl: string; resolvePath: string };
+
+/** A session that is paid and confirmed. @param before what happens first */
+async function buy(
+  key: string,
+  before: (payment: PagedPayment) => Promise<void> = async () => {},
+): Promise<SeenPayment> {
   const paid = await create(key);
   await renewPage(paid);
+  await before(paid);
   await complete(paid);
   return paid;
 }
 
 /** The page that the buyer was given has ended; another one takes its place. */
-async function renewPage(payment: SeenPayment & { frameUrl: string; resolvePath: string }): Promise<void> {
-  const old = payment.frameUrl;
+async function renewPage(payment: PagedPayment): Promise<void> {
   (await rig.processor.post(`/test/intents/${payment.intentId}/end-page`)).expect(200);
+  await openNextPage(payment);
+}
+
+/** The card is declined, and the payment moves to the merchant's other account. */
+async function decline(payment: PagedPayment): Promise<void> {
+  await untilAnswered(() => payInFrame(payment.frameUrl, "4000000000000119"), patience);
+  await untilAnswered(() => rig.buyer.post(payment.resolvePath.replace("?", "/confirm?")), patience);
+  await openNextPage(payment);
+}
+
+async function openNextPage(payment: PagedPayment): Promise<void> {
+  const old = payment.frameUrl;
   await eventually(
     "another page",
     async () => {
