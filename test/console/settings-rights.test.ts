@@ -174,6 +174,7 @@ function addressOf(route: string, ids: Readonly<Record<string, string>>, at = ba
   const [, kind = ""] = /^(\/\w+)/.exec(route) ?? [];
   return `${at}${route
     .replace(":id", ids[kind] ?? "")
+    .replace(":processor", "adyen")
     .replace(":did", ids[":did"] ?? "")
     .replace(":run", ids[":run"] ?? "")}`;
 }

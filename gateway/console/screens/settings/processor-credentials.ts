@@ -63,10 +63,11 @@ function newAccount(visit: MerchantVisit): Target {
   return { processor: processorOf(paramOf(visit, "processor")), id: undefined };
 }
 
-/** @throws Failure NOT_FOUND, also for an account without credentials of the merchant's own. */
+/** @throws Failure NOT_FOUND. */
 async function knownAccount(context: ConsoleContext, visit: MerchantVisit): Promise<Target> {
   const { id, connector } = await connectorOf(context, visit);
-  return { processor: processorOf(connector), id };
+  // The simulator's credentials have the names of Stripe's.
+  return { processor: processorOf(connector === "simulator" ? "stripe" : connector), id };
 }
 
 function processorOf(name: string): Processor {
