@@ -135,6 +135,7 @@ export function toConnectorAccount(account: AccountRow, credentials: Record<stri
     credentials,
     refundsEnabled: account.refundsEnabled,
     merchantStatus: account.merchantStatus,
+    merchantCountry: account.merchantCountry,
   });
 }
 

@@ -19,6 +19,7 @@ export interface AccountRow {
   readonly connector: ConnectorRow;
   readonly credentials: Buffer;
   readonly merchantStatus: MerchantStatus;
+  readonly merchantCountry: string;
   readonly refundsEnabled: boolean;
 }
 
@@ -28,7 +29,8 @@ const columns = `c.id, c.merchant_id as "merchantId", c.environment, c.connector
   c.default_surface as "defaultSurface", c.selected_surface as "selectedSurface",
   c.external_account_id as "externalAccountId", c.payment_methods as "paymentMethods"`;
 type AccountColumns = Omit<AccountRow, "connector"> & Row;
-const accountColumns = `${columns}, c.credentials, m.status as "merchantStatus", m.refunds_enabled as "refundsEnabled"`;
+const accountColumns = `${columns}, c.credentials, m.status as "merchantStatus", m.country as "merchantCountry",
+  m.refunds_enabled as "refundsEnabled"`;
 
 /** Violated if the processor's account is already stored, perhaps for another merchant. */
 export const accountConstraint = "connectors_connector_environment_external_account_id_key";
@@ -151,8 +153,9 @@ export async function updateCredentials(sql: Sql, id: string, credentials: Buffe
   await sql.rows("update connectors set credentials = $2 where id = $1", [id, credentials]);
 }
 
-function accountOf({ credentials, merchantStatus, refundsEnabled, ...connector }: AccountColumns): AccountRow {
-  return { connector: connectorOf(connector), credentials, merchantStatus, refundsEnabled };
+function accountOf(row: AccountColumns): AccountRow {
+  const { credentials, merchantStatus, merchantCountry, refundsEnabled, ...connector } = row;
+  return { connector: connectorOf(connector), credentials, merchantStatus, merchantCountry, refundsEnabled };
 }
 
 function connectorOf(row: Row): ConnectorRow {
