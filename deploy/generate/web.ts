@@ -36,7 +36,7 @@ const supportedBrowsers = ["chrome94", "edge94", "firefox98", "ios15.4", "safari
 
 // Members that no page and no other script accesses; shorter names save 1 % of the SDK.
 const internalNames =
-  /^(retryAfterMs|replaceEnded|submitRequested|isRunning|isPlaced|mountAt|canRetry|onResult|isLive|frameUrl|scriptUrl|redirectUrl|publishableKey)$/;
+  /^(retryAfterMs|replaceEnded|submitRequested|isRunning|isPlaced|mountAt|canRetry|onResult|isLive|frameUrl|scriptUrl|scriptIntegrity|styleUrl|styleIntegrity|redirectUrl|publishableKey)$/;
 
 /** The element imports the loader next to it, which the page may have loaded already. */
 const externalLoader: Plugin = {

@@ -8,8 +8,8 @@ export interface BundleSize {
 }
 
 export const bundleSizes: readonly BundleSize[] = [
-  { what: "hosted page with script, style and QR code", files: "page/*", bytesMax: 25_000 },
-  { what: "SDK with all surfaces", files: "js/{version}/checkout.js", bytesMax: 9_150 },
+  { what: "hosted page with script, style and QR code", files: "page/*", bytesMax: 26_000 },
+  { what: "SDK with all surfaces", files: "js/{version}/checkout.js", bytesMax: 10_150 },
   { what: "SDK loader", files: "js/{version}/loader.mjs", bytesMax: 1_500 },
   { what: "`<tollbooth-checkout>`, without the loader", files: "js/{version}/element.mjs", bytesMax: 1_000 },
 ];

@@ -13,7 +13,7 @@ export function pageHeaders(hosts: SurfaceHosts): Record<string, string> {
   const policy = [
     "default-src 'none'",
     ["script-src", ...scriptSources].join(" "),
-    "style-src 'self'",
+    ["style-src 'self'", ...hosts.style].join(" "),
     "img-src 'self' https: data:", // a merchant's logo, without a referrer
     ["connect-src 'self'", ...hosts.connect].join(" "),
     ["frame-src", ...hosts.frame].join(" "),
@@ -66,6 +66,12 @@ export const pageScripts: readonly PageScript[] = [
     reason: "Parts that Stripe's script loads from its own hosts.",
     integrity: "Same as https://js.stripe.com.",
   },
+  ...["test", "live"].map((mode) => ({
+    source: `https://checkoutshopper-${mode}.cdn.adyen.com`,
+    owner: "Adyen",
+    reason: "Draws the card fields of connector adyen, so that card details never reach the page or its server.",
+    integrity: "Pinned: one release of Adyen Web, by its hash (`integrity`).",
+  })),
 ];
 
 const scriptSources: readonly string[] = pageScripts.map(({ source }) => source);
@@ -73,16 +79,23 @@ const scriptSources: readonly string[] = pageScripts.map(({ source }) => source)
 interface SurfaceHosts {
   readonly frame: readonly string[];
   readonly connect: readonly string[];
+  readonly style: readonly string[];
 }
 
 /**
- * Processors whose surface is a script (page-scripts.ts). Source: Stripe's security guide, "Content Security Policy".
+ * Processors whose surface is a script (page-scripts.ts). Sources: Stripe's security guide, "Content Security Policy";
+ * Adyen Web's environments, whose texts and style come from the host of the script.
  */
 const scriptSurfaces: readonly SurfaceHosts[] = [
   {
     frame: ["https://js.stripe.com", "https://*.js.stripe.com", "https://hooks.stripe.com"],
     connect: ["https://api.stripe.com"],
+    style: [],
   },
+  ...["test", "live"].map((mode) => {
+    const [api, files] = [`https://checkoutshopper-${mode}.adyen.com`, `https://checkoutshopper-${mode}.cdn.adyen.com`];
+    return { frame: [api], connect: [api, files, `https://checkoutanalytics-${mode}.adyen.com`], style: [files] };
+  }),
 ];
 
 /** @param frameOrigins of processors whose surface is their own page */
@@ -90,5 +103,6 @@ export function surfaceHosts(frameOrigins: readonly string[]): SurfaceHosts {
   return {
     frame: [...scriptSurfaces.flatMap(({ frame }) => frame), ...frameOrigins],
     connect: scriptSurfaces.flatMap(({ connect }) => connect),
+    style: scriptSurfaces.flatMap(({ style }) => style),
   };
 }

@@ -107,9 +107,13 @@ test("the page's policy allows the processors' hosts and no others", () => {
   const policy = pageHeaders(surfaceHosts(["https://form.example"]))["content-security-policy"] ?? "";
   const of = (directive: string) => new RegExp(`${directive} ([^;]*)`).exec(policy)?.[1]?.split(" ");
   const stripe = ["https://js.stripe.com", "https://*.js.stripe.com"];
-  assert.deepEqual(of("script-src"), ["'self'", ...stripe]);
-  assert.deepEqual(of("frame-src"), [...stripe, "https://hooks.stripe.com", "https://form.example"]);
-  assert.deepEqual(of("connect-src"), ["'self'", "https://api.stripe.com"]);
+  const adyen = ["https://checkoutshopper-test.adyen.com", "https://checkoutshopper-live.adyen.com"];
+  const files = adyen.map((host) => host.replace(".adyen", ".cdn.adyen"));
+  const ofAdyen = adyen.flatMap((host, i) => [host, files[i], host.replace("shopper", "analytics")]);
+  assert.deepEqual(of("script-src"), ["'self'", ...stripe, ...files]);
+  assert.deepEqual(of("style-src"), ["'self'", ...files]);
+  assert.deepEqual(of("frame-src"), [...stripe, "https://hooks.stripe.com", ...adyen, "https://form.example"]);
+  assert.deepEqual(of("connect-src"), ["'self'", "https://api.stripe.com", ...ofAdyen]);
   assert.doesNotMatch(policy, /unsafe|\*;| \* /);
 });
 
@@ -119,6 +123,9 @@ test("rejects a render with missing fields or a javascript: address", () => {
   assert.equal(readRender({ kind: "element", script_url: "https://js.example", client_secret: "x" }), undefined);
   assert.equal(readRender(null), undefined);
   assert.equal(readRender({ kind: "redirect", redirect_url: "https://pay.example/1" })?.kind, "redirect");
+  const element = { kind: "element", script_url: "https://js.example", client_secret: "x", publishable_key: "y" };
+  const shown = readRender({ ...element, style_url: "javascript:alert(1)" });
+  assert.ok(shown?.kind === "element" && shown.styleUrl === undefined);
 });
 
 test.run();

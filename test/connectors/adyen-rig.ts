@@ -19,6 +19,9 @@ export interface AdyenRig extends ConnectorRig {
 
 const lostMs = 1_000; // a stand-in answers in a few milliseconds; this is how long a lost answer is waited for
 
+/** A session's hour and the longest attempt that began in it. */
+export const outlastedMs = 13 * 3_600_000;
+
 export const adyenCredentials = {
   apiKey: "AQEyhmfxK4PJahZCw0m_stand_in",
   clientKey: "test_ABCDEFGHIJKLMNOP",
@@ -51,9 +54,10 @@ export async function startAdyenRig(timeoutMs = lostMs): Promise<AdyenRig> {
     environment: Environment.SANDBOX,
     connector: "adyen",
     externalAccountId: name,
-    surface: "redirect",
+    surface: "embedded",
     credentials: storedCredentials,
     refundsEnabled: true,
+    merchantCountry: "NL",
   };
   const deliver = async () => {
     for (const item of adyen.queue.splice(0)) {
@@ -61,7 +65,12 @@ export async function startAdyenRig(timeoutMs = lostMs): Promise<AdyenRig> {
       await connector.readWebhook(account, body, headers);
     }
   };
-  const paths = { intent: /paymentLinks$/, refund: /refunds$/, capture: /captures$/, evidence: /defendDispute$/ };
+  const paths = {
+    intent: /(?:paymentLinks|sessions)$/,
+    refund: /refunds$/,
+    capture: /captures$/,
+    evidence: /defendDispute$/,
+  };
   return {
     fake,
     adyen,
@@ -95,6 +104,13 @@ export async function startAdyenRig(timeoutMs = lostMs): Promise<AdyenRig> {
     },
     failNext: async (what, trouble) => {
       fake.failNext(paths[what], trouble === "fault" ? "500-before" : "silent-after");
+    },
+    endless: {
+      kind: "element",
+      pass: async () => {
+        fake.clockOffsetMs += outlastedMs;
+        await connector.readAccount(account.environment, account.credentials); // the clock comes with an answer
+      },
     },
     lapse: async ({ facts }: IntentReport) => {
       const [fact] = facts;

@@ -4,6 +4,7 @@ import assert from "node:assert/strict";
 import { setTimeout as pause } from "node:timers/promises";
 import pg from "pg";
 import { connectPeer } from "#platform/rpc/client.ts";
+import { membersOf } from "#platform/values/unchecked.ts";
 import { Environment } from "#proto/merchant/v1/merchant_pb.ts";
 import { ConnectorAccountService } from "#proto/payments/v1/payments_pb.ts";
 import type { RunningStack } from "../../deploy/local/running-stack.ts";
@@ -40,6 +41,7 @@ let adyen: AdyenAccount;
 let running: RunningStack;
 let merchant: TestMerchant;
 let books: pg.Client;
+let connectorId = "";
 
 test.before(async () => {
   fake = await new FakeAdyen().start();
@@ -51,7 +53,7 @@ test.before(async () => {
   const peer = connectPeer({ url: running.stack.rpc.payments, token: running.stack.rpc_token });
   const owner = { merchantId: merchant.id, environment: Environment.SANDBOX };
   const added = { ...owner, connector: "adyen", credentials: storedCredentials, makeDefault: true };
-  await peer.client(ConnectorAccountService).addConnectorAccount(added);
+  connectorId = (await peer.client(ConnectorAccountService).addConnectorAccount(added)).connector?.id ?? "";
   peer.close();
   const url = new URL(running.stack.database);
   url.pathname += "_payments";
@@ -95,12 +97,16 @@ async function play(random: Random, name: string): Promise<void> {
     success_url: "https://shop.example/",
   };
   const held = isManual ? { capture_method: "manual" } : {};
-  disturb(random, /paymentLinks$/);
+  disturb(random, /(?:paymentLinks|sessions)$/);
   const key = { "idempotency-key": `${name}-create` };
   const session = await until("creating", () => merchant.api.post("/v1/checkout-sessions", { ...order, ...held }, key));
   if (!session) return;
   session.expect(201);
-  const link = session.text("render.redirect_url").split("/").at(-1) ?? "";
+  const { redirect_url: address, options = "{}" } = membersOf(session.at("render"));
+  const link =
+    String(address ?? JSON.parse(String(options)).session)
+      .split("/")
+      .at(-1) ?? "";
   const id = session.text("id").replace("cs_", "pay_");
   const secret = `secret=${session.text("session_secret")}`;
   const confirm = () => apiClient(running.stack.gateway).post(`/v1/checkout/${session.text("id")}/confirm?${secret}`);
@@ -118,6 +124,12 @@ async function play(random: Random, name: string): Promise<void> {
   if (isManual) await end(random, id, amount, name);
   for (let i = random.int(0, 3); i > 0; i--) await refund(random, id, amount, `${name}-${i}`);
   await bank(random, psp);
+}
+
+/** The second half of the stories pays on Adyen's page. */
+async function sendToLinks(): Promise<void> {
+  const path = `/v1/merchants/me/connectors/${connectorId}`;
+  (await merchant.api.patch(path, { selected_surface: "redirect" })).expect(200);
 }
 
 /** The buyer's tries on the page. @returns the try that paid; undefined: none did */
@@ -223,8 +235,10 @@ test("our books equal Adyen's, nothing is in doubt, and each order was made once
   const names = Array.from({ length: stories }, (_, i) => `s${i}`);
   const seeds = names.map(() => random.int(1, 1e9));
   const work = async () => {
-    for (let name = names.pop(); name !== undefined; name = names.pop())
+    for (let name = names.pop(); name !== undefined; name = names.pop()) {
+      if (names.length === Math.floor(stories / 2)) await sendToLinks();
       await play(new Random(seeds[names.length] ?? 1), name);
+    }
   };
   const over = new AbortController();
   const sending = (async () => {
@@ -252,7 +266,7 @@ test("our books equal Adyen's, nothing is in doubt, and each order was made once
     { limitMs: 90_000, everyMs: 500 },
   ).catch((error: unknown) => assert.fail(`${error}\n${last.join("\n")}\nin doubt: open operations`));
   const made = fake.requests.filter(
-    ({ path, key }) => key !== undefined && /refunds$|captures$|paymentLinks$/.test(path),
+    ({ path, key }) => key !== undefined && /refunds$|captures$|paymentLinks$|sessions$/.test(path),
   );
   const byReference = Map.groupBy(made, ({ path, body }) => `${path} ${JSON.stringify(body)}`);
   const several = [...byReference.values()].filter((calls) => new Set(calls.map(({ key }) => key)).size > 1);

@@ -32,7 +32,7 @@ interface PageAddress {
 
 interface StateAddress {
   readonly Params: { readonly id: string };
-  readonly Querystring: { readonly return?: unknown };
+  readonly Querystring: { readonly return?: unknown; readonly result?: unknown };
 }
 
 const brandedFilesMax = 500; // about 3 MB; rebuilding one takes a millisecond
@@ -80,17 +80,24 @@ export function hostedPageRoutes(
   returnStateRoute(context, peers);
 }
 
-/** Returns a session's status to the page of a buyer who returned from the processor without the session's secret. */
+const resultMax = 8_192;
+
+/**
+ * Returns a session's status to the page of a buyer who returned from the processor without the session's secret. With
+ * `result`, of a bank's page, the processor first finishes the attempt.
+ */
 function returnStateRoute(
   { app, addresses, limits }: Pick<GatewayContext, "app" | "addresses" | "limits">,
   { checkout }: Pick<Peers, "checkout">,
 ): void {
   app.get<StateAddress>("/c/:id/state", async (request, reply) => {
     const { id: sessionId } = request.params;
-    const { return: returnToken } = request.query;
+    const { return: returnToken, result = "" } = request.query;
     if (!isId("session", sessionId) || !isToken(returnToken)) throw new ApiError("not_found");
+    const redirectResult = typeof result === "string" && result.length <= resultMax ? result : "";
     limits.takeForResolve(sessionId, returnToken, reply);
-    const lookup = () => callContext.run(request.call, () => checkout.describeReturn({ sessionId, returnToken }));
+    const about = { sessionId, returnToken, redirectResult };
+    const lookup = () => callContext.run(request.call, () => checkout.describeReturn(about));
     const { status, successUrl, cancelUrl } = await addresses.allow("secret", request, reply, lookup);
     return await reply
       .header("cache-control", "no-store")

@@ -1,6 +1,7 @@
 // The hosted checkout page: opens its link, creates an SDK handle and shows the screen of each state. Receipts and
 // payment links come complete from the server.
 import type { PageTexts } from "../languages.ts";
+import { takeRedirect } from "../sdk/consume-return.ts";
 import type { CheckoutError, ConfirmResult } from "../sdk/contract.ts";
 import { createHandle } from "../sdk/handle/handle.ts";
 import { referenceOf } from "../session-link.ts";
@@ -51,7 +52,7 @@ else if (!isSupported()) {
 } else if (link) start(link);
 else if (returnToken && !endOf(openedSession())) {
   const shop = { sessionId: openedSession(), name: merchant?.name };
-  followReturn(shop, returnToken, texts, (parts) => showAlone(parts ?? withoutLink()));
+  followReturn(shop, returnToken, takeRedirect(), texts, (parts) => showAlone(parts ?? withoutLink()));
 } else showAlone(withoutLink());
 
 function showAlone(parts: MessageParts): void {

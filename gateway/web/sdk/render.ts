@@ -19,6 +19,12 @@ export interface ElementRender {
   readonly publishableKey: string;
   /** The processor's secret of this intent, for browsers. */
   readonly clientSecret: string;
+  /** Subresource Integrity; empty: the script changes without notice. */
+  readonly scriptIntegrity: string;
+  readonly styleUrl: string | undefined;
+  readonly styleIntegrity: string;
+  /** JSON, for the driver. */
+  readonly options: string;
 }
 
 /** The processor's page at top level; the buyer returns by the intent's return URL. */
@@ -47,7 +53,9 @@ export function readRender(json: unknown): Render | undefined {
       const scriptUrl = address(text("script_url"));
       const [publishableKey, clientSecret] = [text("publishable_key"), text("client_secret")];
       if (!scriptUrl || !publishableKey || !clientSecret) return undefined;
-      return { kind: "element", connector, scriptUrl, publishableKey, clientSecret };
+      const [scriptIntegrity, styleIntegrity] = [text("script_integrity"), text("style_integrity")];
+      const style = { styleUrl: address(text("style_url")), styleIntegrity, options: text("options") };
+      return { kind: "element", connector, scriptUrl, publishableKey, clientSecret, scriptIntegrity, ...style };
     }
     case "redirect": {
       const redirectUrl = address(text("redirect_url"));

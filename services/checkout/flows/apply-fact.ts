@@ -56,13 +56,14 @@ export async function askPayment(
   context: CheckoutContext,
   session: StoredSession,
   method: "verifyIntent" | "cancelIntent",
+  redirectResult = "",
 ): Promise<PaymentAnswer> {
   try {
     const paymentId = paymentIdOf(session.id);
     const { payment } =
       method === "cancelIntent"
         ? await context.payments.cancelIntent({ paymentId, merchantAsked: session.expiryRequested })
-        : await context.payments.verifyIntent({ paymentId });
+        : await context.payments.verifyIntent({ paymentId, redirectResult });
     return factOf(payment);
   } catch (error) {
     if (!(error instanceof Failure) || error.reason !== "NOT_FOUND") throw error;

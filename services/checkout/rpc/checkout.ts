@@ -81,8 +81,8 @@ export function checkoutRpc(
       return { session: toPageSession(session), takesEmail, ...urls, ...(render ? { render } : {}) };
     },
     describePage: async ({ sessionId }) => await describePage(context, sessionId),
-    describeReturn: async ({ sessionId, returnToken }) => {
-      const session = await describeReturn(context, sessionId, returnToken);
+    describeReturn: async ({ sessionId, returnToken, redirectResult }) => {
+      const session = await describeReturn(context, sessionId, returnToken, redirectResult);
       const { status, successUrl, cancelUrl } = toPageSession(session);
       return { status, successUrl, cancelUrl };
     },

@@ -107,7 +107,7 @@ export class Circuits {
       <A extends unknown[], T>(name: string, call: AccountCall<A, T>): AccountCall<A, T> =>
       (account, ...args) =>
         this.#run(account, name, () => call(account, ...args), "unknown");
-    const { readStatement, readEvents } = connector;
+    const { readStatement, readEvents, finishRedirect } = connector;
     return {
       ...connector,
       // The account is not ours yet, so it has no circuit.
@@ -124,6 +124,7 @@ export class Circuits {
       uploadFile: command("upload_file", connector.uploadFile),
       submitEvidence: command("submit_evidence", connector.submitEvidence),
       acceptDispute: command("accept_dispute", connector.acceptDispute),
+      ...(finishRedirect && { finishRedirect: query("finish_redirect", finishRedirect) }),
       ...(readStatement && { readStatement: query("read_statement", readStatement) }),
       ...(readEvents && { readEvents: query("read_events", readEvents) }),
     };

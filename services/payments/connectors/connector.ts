@@ -34,6 +34,8 @@ export interface ProcessorAccount {
   readonly refundsEnabled: boolean;
   /** Types that the merchant has switched on; absent: cards. */
   readonly methods?: readonly string[];
+  /** ISO 3166; absent or empty: not known. */
+  readonly merchantCountry?: string;
 }
 
 /** The answer to a call, with the processor's object `T`. */
@@ -137,6 +139,12 @@ export interface Mount {
   readonly scriptUrl: string;
   readonly frameUrl: string;
   readonly redirectUrl: string;
+  /** Subresource Integrity of the script; absent: it changes without notice. */
+  readonly scriptIntegrity?: string;
+  readonly styleUrl?: string;
+  readonly styleIntegrity?: string;
+  /** Other settings for the driver, as a JSON object. */
+  readonly options?: string;
   /** Announced end of the page; absent: none. A hint when to ask, never a proof. */
   readonly expiresAt?: Date;
 }
@@ -233,6 +241,8 @@ export interface Connector {
   findIntent(account: ProcessorAccount, search: IntentSearch): Promise<ProcessorAnswer<CreatedIntent>>;
   /** Reads an intent. @param eventId an event of an attempt that the intent may have forgotten and that is searched */
   retrieveIntent(account: ProcessorAccount, ref: string, eventId?: string): Promise<ProcessorAnswer<IntentReport>>;
+  /** Finishes an attempt by the result of a bank's page, without the buyer's tab; may be repeated, then retrieves. */
+  finishRedirect?(account: ProcessorAccount, ref: string, result: string): Promise<ProcessorAnswer<IntentReport>>;
   /**
    * Captures an authorization once; one key captures at most once. Declined `not_capturable` if it is not authorized,
    * `amount_too_large` above the authorized amount.
@@ -291,6 +301,5 @@ export interface Connector {
     body: Uint8Array,
     headers: Readonly<Record<string, string>>,
   ): Promise<readonly ProcessorEvent[]>;
-  /** Closes its connections. */
   close(): Promise<void>;
 }

@@ -7,9 +7,17 @@ import type { StoredPayment } from "../store/payments.ts";
 import { cancelIntent } from "./cancel-intent.ts";
 import { type VerifyDeps, verifyIntent } from "./verify-intent.ts";
 
-/** @throws Failure NOT_FOUND, CONNECTOR_ERROR (not verified, or the intent differs). */
-export async function confirmIntent(deps: VerifyDeps, paymentId: string, path: Path): Promise<StoredPayment> {
-  const payment = await verifyIntent(deps, paymentId, path);
+/**
+ * @param redirectResult see verifyIntent
+ * @throws Failure NOT_FOUND, CONNECTOR_ERROR (not verified, or the intent differs).
+ */
+export async function confirmIntent(
+  deps: VerifyDeps,
+  paymentId: string,
+  path: Path,
+  redirectResult = "",
+): Promise<StoredPayment> {
+  const payment = await verifyIntent(deps, paymentId, path, false, redirectResult);
   if (payment.connectorRef === "" || !isUnpaid(payment.state)) return payment;
   const account = await deps.accounts.byId(payment.connectorAccountId);
   const mayBePaid = account.merchantStatus === "active" && deps.connectors.serves(account);

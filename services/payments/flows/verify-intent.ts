@@ -36,6 +36,7 @@ export interface VerifyDeps {
 }
 
 /**
+ * @param redirectResult of the buyer's return from a bank's page; empty: none
  * @param byMerchant the merchant ends the session: an intent that the processor lost ends as soon as it is listed
  * @throws Failure NOT_FOUND, CONNECTOR_ERROR (not verified, or the intent differs).
  */
@@ -44,6 +45,7 @@ export async function verifyIntent(
   paymentId: string,
   path: Path,
   byMerchant = false,
+  redirectResult = "",
 ): Promise<StoredPayment> {
   const payment = await findPayment(deps.db, paymentId);
   if (!payment) throw new Failure("NOT_FOUND");
@@ -51,7 +53,9 @@ export async function verifyIntent(
   if (payment.connectorRef === "") return payment;
   const account = await deps.accounts.byId(payment.connectorAccountId);
   const connector = deps.connectors.get(payment.connector);
-  const answer = await connector.retrieveIntent(account, payment.connectorRef);
+  const { connectorRef: ref } = payment;
+  const finished = redirectResult === "" ? undefined : await connector.finishRedirect?.(account, ref, redirectResult);
+  const answer = finished ?? (await connector.retrieveIntent(account, ref));
   crashPoint("verify-intent.2-asked");
   if (answer.kind !== "not_found") {
     return await settleReport(deps, paymentId, provenValue(answer), path, payment.version);

@@ -82,8 +82,8 @@ export function paymentsRpc(deps: PaymentsDeps): ServiceImpl<typeof PaymentsServ
       return create(CreateIntentResponseSchema, made);
     },
     ...routingMethods(deps),
-    verifyIntent: async ({ paymentId }) => {
-      const after = await confirmIntent(deps, paymentId, "confirm");
+    verifyIntent: async ({ paymentId, redirectResult }) => {
+      const after = await confirmIntent(deps, paymentId, "confirm", redirectResult);
       // The failure reason is in another table, which is read only after a decline.
       const record = after.state.outcome === "failed" ? await findRecord(db, after, paymentId) : undefined;
       return create(VerifyIntentResponseSchema, { payment: toPaymentState(after, record && payment(record).failure) });

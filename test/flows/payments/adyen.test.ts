@@ -83,6 +83,9 @@ test("an account is added after a live call; a wrong key, account or environment
   await assert.rejects(add({}, { environment: Environment.LIVE }), refusedFor("client_key"));
   const { connector, webhookPath } = await add({});
   assert.deepEqual([connector?.connector, webhookPath], ["adyen", `/processors/adyen/${adyen.name}`]);
+  assert.deepEqual(connector?.allowedSurfaces, ["embedded", "redirect"]);
+  const path = `/v1/merchants/me/connectors/${connector?.id}`;
+  (await merchant.api.patch(path, { selected_surface: "redirect" })).expect(200);
 });
 
 test("confirm answers processing until the webhook decides; the card, its checks and the events follow", async () => {

@@ -4,7 +4,7 @@ import type { BrowserContext } from "playwright-core";
 import { membersOf } from "#platform/values/unchecked.ts";
 import { type AdyenAccount, newSecret, type Outcome } from "./adyen-account.ts";
 import { timeOf } from "./adyen-notifications.ts";
-import { type Reply, refusalReply } from "./adyen-routes.ts";
+import { makeRoute, type Reply, type Route, refusalReply } from "./adyen-routes.ts";
 import { webFiles } from "./adyen-web.ts";
 
 /** Cards whose bank wants to see the buyer on its own page. */
@@ -61,18 +61,50 @@ function answerBrowser(accounts: readonly AdyenAccount[], { path, query, body }:
   return reply({ resultCode: outcome.refused ? "Refused" : "Authorised", sessionResult: account.sessionResult(id) });
 }
 
+/** A server may hand in what came back from the bank, in place of the buyer's browser. */
+export const detailsRoute: Record<string, Route> = {
+  "POST /v72/payments/details": makeRoute(
+    "PaymentDetailsRequest",
+    "PaymentDetailsResponse",
+    200,
+    ({ account, body }) => {
+      const { details } = membersOf(body);
+      const id = String(readResult(details).id);
+      const outcome = outcomeAtBank(id, details);
+      const payment = account.payments.get(account.pay(id, { ...outcome, isLate: true }));
+      if (!payment) throw new Error("no payment");
+      const { psp: pspReference, amount, reference: merchantReference, method: brand } = payment;
+      const refusal = outcome.refused === undefined ? {} : { refusalReason: outcome.refused };
+      const additionalData = { cardSummary: outcome.card.slice(-4), expiryDate: "03/2030" };
+      const answer = {
+        pspReference,
+        amount,
+        merchantReference,
+        paymentMethod: { type: "scheme", brand },
+        additionalData,
+      };
+      return { ...answer, resultCode: outcome.refused === undefined ? "Authorised" : "Refused", ...refusal };
+    },
+  ),
+};
+
 /** The bank's page, which leads back with a redirectResult; only the browser that hands it in pays. */
 function bankPage(query: URLSearchParams): string {
   const links = ["approve", "refuse"].map((answer) => {
     const back = new URL(query.get("returnUrl") ?? "");
     const result = JSON.stringify({ id: query.get("id"), card: query.get("card"), answer });
     back.searchParams.set("redirectResult", Buffer.from(result).toString("base64"));
+    back.searchParams.set("sessionId", query.get("id") ?? "");
     return `<a href="${back.href.replaceAll("&", "&amp;")}">${answer}</a>`;
   });
   return `<!doctype html><title>Bank</title>${links.join(" ")}`;
 }
 
 function outcomeAtBank(session: string, details: unknown): Outcome & { card: string } {
-  const { id, card, answer } = JSON.parse(Buffer.from(String(membersOf(details).redirectResult), "base64").toString());
+  const { id, card, answer } = readResult(details);
   return { card, refused: id === session && answer === "approve" ? undefined : "3D Not Authenticated" };
+}
+
+function readResult(details: unknown): { id: string; card: string; answer: string } {
+  return JSON.parse(Buffer.from(String(membersOf(details).redirectResult), "base64").toString());
 }

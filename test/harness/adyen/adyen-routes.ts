@@ -34,14 +34,14 @@ const hourMs = 3_600_000;
 const sessionHoursMax = 24;
 const linkHoursMax = 70 * 24;
 
-function route<B>(takes: string, gives: string, status: number, serve: (call: Call<B>) => object): Route {
+export function makeRoute<B>(takes: string, gives: string, status: number, serve: (call: Call<B>) => object): Route {
   return { library: "checkout", ...(takes && { takes }), gives, status, serve: (call) => serve(call as Call<B>) };
 }
 
 /** Always received, also for a payment that does not exist (second hand). */
 function modification(name: string, code: Parameters<AdyenAccount["modify"]>[0]): Route {
   type Body = Wire<checkout.PaymentCaptureRequest & checkout.StandalonePaymentCancelRequest>;
-  return route<Body>(`${name}Request`, `${name}Response`, 201, ({ account, id, body }) => {
+  return makeRoute<Body>(`${name}Request`, `${name}Response`, 201, ({ account, id, body }) => {
     const { applicationInfo: _not, ...echo } = body;
     const pspReference = account.modify(code, id || body.paymentReference, body.reference, body.amount);
     return { ...echo, ...(id === "" ? {} : { paymentPspReference: id }), pspReference, status: "received" };
@@ -50,30 +50,35 @@ function modification(name: string, code: Parameters<AdyenAccount["modify"]>[0])
 
 /** By method and path. */
 export const checkoutRoutes: Readonly<Record<string, Route>> = {
-  "POST /v72/paymentMethods": route("PaymentMethodsRequest", "PaymentMethodsResponse", 200, () => ({
+  "POST /v72/paymentMethods": makeRoute("PaymentMethodsRequest", "PaymentMethodsResponse", 200, () => ({
     paymentMethods: [{ name: "Cards", type: "scheme", brands: ["visa", "mc", "amex"] }],
   })),
-  "POST /v72/paymentLinks": route<Link>("PaymentLinkRequest", "PaymentLinkResponse", 201, (call) => {
+  "POST /v72/paymentLinks": makeRoute<Link>("PaymentLinkRequest", "PaymentLinkResponse", 201, (call) => {
     judgeOrder(call, linkHoursMax);
     return linkOf(call, call.account.addPage("link", call.body, 24 * hourMs));
   }),
-  "GET /v72/paymentLinks/{id}": route("", "PaymentLinkResponse", 200, (call) => linkOf(call, pageOf(call, "link"))),
-  "PATCH /v72/paymentLinks/{id}": route("UpdatePaymentLinkRequest", "PaymentLinkResponse", 200, (call) => {
+  "GET /v72/paymentLinks/{id}": makeRoute("", "PaymentLinkResponse", 200, (call) => linkOf(call, pageOf(call, "link"))),
+  "PATCH /v72/paymentLinks/{id}": makeRoute("UpdatePaymentLinkRequest", "PaymentLinkResponse", 200, (call) => {
     const page = pageOf(call, "link");
     if (call.account.statusOf(page) === "completed") refuseRequest(422, "000", "Payment link is completed");
     page.expiresMs = Math.min(page.expiresMs, call.nowMs);
     return linkOf(call, page);
   }),
-  "POST /v72/sessions": route<Session>("CreateCheckoutSessionRequest", "CreateCheckoutSessionResponse", 201, (call) => {
-    judgeOrder(call, sessionHoursMax);
-    const { expiresMs, id, sessionData } = call.account.addPage("session", call.body, hourMs);
-    return { mode: "embedded", ...call.body, id, sessionData, expiresAt: timeOf(expiresMs) };
-  }),
-  "GET /v72/sessions/{id}": route("", "SessionResultResponse", 200, (call) => {
+  "POST /v72/sessions": makeRoute<Session>(
+    "CreateCheckoutSessionRequest",
+    "CreateCheckoutSessionResponse",
+    201,
+    (call) => {
+      judgeOrder(call, sessionHoursMax);
+      const { expiresMs, id, sessionData } = call.account.addPage("session", call.body, hourMs);
+      return { mode: "embedded", ...call.body, id, sessionData, expiresAt: timeOf(expiresMs) };
+    },
+  ),
+  "GET /v72/sessions/{id}": makeRoute("", "SessionResultResponse", 200, (call) => {
     const known = pageOf(call, "session").results.get(call.query.get("sessionResult") ?? "");
     return known ?? refuseRequest(422, "000", "Invalid sessionResult");
   }),
-  "POST /v72/payments": route<Payment>("PaymentRequest", "PaymentResponse", 200, payWithCard),
+  "POST /v72/payments": makeRoute<Payment>("PaymentRequest", "PaymentResponse", 200, payWithCard),
   "POST /v72/payments/{id}/captures": modification("PaymentCapture", "CAPTURE"),
   "POST /v72/payments/{id}/refunds": modification("PaymentRefund", "REFUND"),
   "POST /v72/payments/{id}/cancels": modification("PaymentCancel", "CANCELLATION"),

@@ -27,19 +27,19 @@ class Checkout {
       const sent = await fetch(api + "/v1/sessions/" + id + "/" + step + "?clientKey=" + clientKey, {
         method: "POST", headers: { "content-type": "application/json" }, body: JSON.stringify({ sessionData, ...data }) });
       const answer = await sent.json();
-      if (!sent.ok) throw new Error(answer.message);
+      if (!sent.ok) throw Object.assign(new Error(answer.message), { options: { code: answer.errorCode } });
       localStorage.setItem(store, JSON.stringify({ id, sessionData: answer.sessionData }));
       return answer;
     } catch (error) {
       card?.setStatus("ready");
       onError?.(error, card);
+      return error;
     }
   }
   async pay(step, data, card) {
     const { onPaymentCompleted, onPaymentFailed, setStatusAutomatically } = this.options;
     const answer = await this.post(step, data, card);
-    if (!answer) return;
-    if (answer.action) return location.assign(answer.action.url);
+    if (answer.action) return card.redirect(answer.action);
     const isPaid = ["Authorised", "Received", "Pending"].includes(answer.resultCode);
     if (setStatusAutomatically !== false) card?.setStatus(isPaid ? "success" : "error");
     (isPaid ? onPaymentCompleted : onPaymentFailed)?.(answer, card);
@@ -52,8 +52,8 @@ class Card {
   fields = {};
   frame = Object.assign(document.createElement("iframe"), { src: api + "/fields.html", className: "adyen-checkout__card" });
   constructor(checkout, options = {}) {
-    const { onReady, onChange, showPayButton } = { ...checkout.options, ...options };
-    Object.assign(this, { checkout, showPayButton });
+    const { onReady, onChange, showPayButton, beforeRedirect } = { ...checkout.options, ...options };
+    Object.assign(this, { checkout, showPayButton, beforeRedirect });
     this.frame.addEventListener("load", () => onReady?.());
     addEventListener("message", ({ source, data }) => {
       if (source !== this.frame.contentWindow) return;
@@ -74,6 +74,12 @@ class Card {
     const encryptedCardNumber = "test_" + this.fields.number.replaceAll(" ", "");
     const paymentMethod = { type: "scheme", encryptedCardNumber, holderName: this.fields.holder };
     this.checkout.pay("payments", { paymentMethod }, this);
+  }
+  // The redirect takes the place of the fields.
+  redirect(action) {
+    this.unmount();
+    new Promise((resolve, reject) => (this.beforeRedirect ?? ((go) => go()))(resolve, reject, action))
+      .then(() => location.assign(action.url));
   }
   setStatus(status) { this.status = status; }
   unmount() { this.frame.remove(); }

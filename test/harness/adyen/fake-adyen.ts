@@ -4,7 +4,7 @@ import { setTimeout as pause } from "node:timers/promises";
 import { type FastifyReply, type FastifyRequest, fastify } from "fastify";
 import { membersOf } from "#platform/values/unchecked.ts";
 import { AdyenAccount } from "./adyen-account.ts";
-import { serveBrowser } from "./adyen-browser.ts";
+import { detailsRoute, serveBrowser } from "./adyen-browser.ts";
 import { disputeRoutes } from "./adyen-disputes.ts";
 import { misfitsOf } from "./adyen-fields.ts";
 import type { AdyenCredentials } from "./adyen-notifications.ts";
@@ -19,7 +19,7 @@ const inWork = Symbol("a key whose first request is not answered yet");
 const keyLifeMs = 7 * 86_400_000; // by Adyen's page on idempotency; others wrote 14 or 31 days
 const keyMax = 64;
 const bodyMaxBytes = 32 << 20;
-const routes: Readonly<Record<string, Route>> = { ...checkoutRoutes, ...disputeRoutes };
+const routes: Readonly<Record<string, Route>> = { ...checkoutRoutes, ...detailsRoute, ...disputeRoutes };
 
 export class FakeAdyen {
   readonly #accounts: AdyenAccount[] = [];

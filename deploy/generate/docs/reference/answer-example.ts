@@ -24,7 +24,10 @@ const stories: Readonly<Record<string, Story>> = {
   CheckoutSession: { leaveOut: ["line_items"], overrides: { status: "completed", payment_status: "succeeded" } },
   Checkout: { leaveOut: ["payment_id", "payment_status", "receipt_url"] },
   Render: {
-    leaveOut: ["publishable_key", "script_url", "redirect_url"],
+    leaveOut: [
+      ...["publishable_key", "script_url", "script_integrity", "style_url", "style_integrity", "options"],
+      "redirect_url",
+    ],
     overrides: { frame_url: "https://processor.example/fields/pi_…", client_secret: "pi_…_secret_…" },
   },
   Refund: { leaveOut: ["failure_code", "failure_message"] },

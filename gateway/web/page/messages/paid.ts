@@ -131,10 +131,14 @@ interface Shop {
   readonly name: string | undefined;
 }
 
-/** @param show called with undefined if the token is invalid */
+/**
+ * @param result of a bank's page: this tab cannot finish the payment, so the server does
+ * @param show called with undefined if the token is invalid
+ */
 export function followReturn(
   shop: Shop,
   token: string,
+  result: string | undefined,
   texts: PageTexts,
   show: (parts: MessageParts | undefined) => void,
 ): void {
@@ -142,9 +146,11 @@ export function followReturn(
   let latest: ReturnState = { status: "checking", successUrl: "", cancelUrl: "" };
   let shown = "";
   let requestCount = 0;
+  let query = new URLSearchParams({ return: token, ...(result && { result }) });
   const ask = async () => {
-    const answer = await readState(shop.sessionId, token);
+    const answer = await readState(shop.sessionId, query);
     if (answer === "refused") return show(undefined);
+    if (answer) query = new URLSearchParams({ return: token });
     latest = answer ?? latest;
     const isChecking = latest.status === "open" && Date.now() - since < checkingMs;
     const status = isChecking ? "checking" : latest.status;
@@ -165,11 +171,11 @@ interface ReturnState {
 }
 
 /** `refused`: unknown session or wrong token; undefined: no usable response. */
-async function readState(sessionId: string, token: string): Promise<ReturnState | "refused" | undefined> {
+async function readState(sessionId: string, query: URLSearchParams): Promise<ReturnState | "refused" | undefined> {
   const limit = new AbortController();
   const timer = setTimeout(() => limit.abort(), askMs);
   try {
-    const address = `/c/${sessionId}/state?return=${encodeURIComponent(token)}`;
+    const address = `/c/${sessionId}/state?${query}`;
     const response = await fetch(address, { credentials: "omit", referrerPolicy: "no-referrer", signal: limit.signal });
     if (response.status === 404) return "refused";
     if (!response.ok) return undefined;

@@ -147,6 +147,11 @@ export class Attempts {
       return undefined;
     }
     const outcome = this.#lastResult;
+    // Until that report, what the service knows is older.
+    if (outcome.status === "accepted") {
+      store.move("processing");
+      return undefined;
+    }
     const { code, advice } = verdict.failure;
     const declineCode = typeof code === "string" ? code : outcome.status === "failed" ? outcome.code : "declined";
     const isFailed = verdict.paymentStatus === "failed" && outcome.status !== "succeeded";

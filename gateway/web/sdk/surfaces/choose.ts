@@ -3,6 +3,7 @@
 
 import { onRefusal, type Refusal, trustedUrl, waitForReport } from "../page-policy.ts";
 import type { ElementRender, RedirectRender } from "../render.ts";
+import { adyenDriver } from "./adyen-driver.ts";
 import { mountFrame } from "./frame.ts";
 import { stripeDriver } from "./stripe-driver.ts";
 import type { ElementDriver, MountedSurface, MountSurface, SurfacePort } from "./surface.ts";
@@ -33,7 +34,7 @@ const mountRedirect: MountSurface<RedirectRender> = (_container, render, port) =
   };
 };
 
-const drivers: Readonly<Record<string, ElementDriver>> = { stripe: stripeDriver };
+const drivers: Readonly<Record<string, ElementDriver>> = { adyen: adyenDriver, stripe: stripeDriver };
 
 const mountElement: MountSurface<ElementRender> = (container, render, port, settings) => {
   let mounted: MountedSurface | undefined;
@@ -49,7 +50,8 @@ const mountElement: MountSurface<ElementRender> = (container, render, port, sett
   const begin = async () => {
     const driver = drivers[render.connector];
     if (!driver) throw new Error(`no driver for ${render.connector}`);
-    await loadScript(render.scriptUrl, settings.nonce);
+    addStyle(render);
+    await loadScript(render, settings.nonce);
     if (isGone) return;
     mounted = driver({ container, render, port: { ...port, ready }, settings: { ...settings, appearance } });
   };
@@ -74,18 +76,20 @@ const mountElement: MountSurface<ElementRender> = (container, render, port, sett
 
 const scriptMs = 15_000; // enough for 200 kB on a slow phone network
 const loading = new Map<string, Promise<void>>();
+const styled = new Set<string>();
 
 /** Rejects if the script does not load in time. */
-function loadScript(src: string, nonce: string | undefined): Promise<void> {
-  const pending = loading.get(src);
+function loadScript(render: ElementRender, nonce: string | undefined): Promise<void> {
+  const { scriptUrl } = render;
+  const pending = loading.get(scriptUrl);
   if (pending !== undefined) return pending;
-  const loaded = inject(src, nonce);
-  loading.set(src, loaded);
-  loaded.catch(() => loading.delete(src));
+  const loaded = inject(render, nonce);
+  loading.set(scriptUrl, loaded);
+  loaded.catch(() => loading.delete(scriptUrl));
   return loaded;
 }
 
-function inject(src: string, nonce: string | undefined): Promise<void> {
+function inject({ scriptUrl, scriptIntegrity }: ElementRender, nonce: string | undefined): Promise<void> {
   return new Promise((resolve, reject) => {
     const script = document.createElement("script");
     const fail = () => {
@@ -94,11 +98,28 @@ function inject(src: string, nonce: string | undefined): Promise<void> {
       reject();
     };
     const timer = setTimeout(fail, scriptMs);
-    script.src = trustedUrl(src, "tollbooth");
+    script.src = trustedUrl(scriptUrl, "tollbooth");
     script.referrerPolicy = "strict-origin-when-cross-origin";
+    if (scriptIntegrity) pin(script, scriptIntegrity);
     if (nonce) script.nonce = nonce;
     script.onload = () => resolve(clearTimeout(timer));
     script.onerror = fail;
     document.head.append(script);
   });
+}
+
+/** Adds the style sheet of the script, once. The fields work without it. */
+function addStyle({ styleUrl, styleIntegrity }: ElementRender): void {
+  if (!styleUrl || styled.has(styleUrl)) return;
+  styled.add(styleUrl);
+  const link = document.createElement("link");
+  link.rel = "stylesheet";
+  pin(link, styleIntegrity);
+  link.href = styleUrl;
+  document.head.append(link);
+}
+
+function pin(element: HTMLScriptElement | HTMLLinkElement, integrity: string): void {
+  element.integrity = integrity;
+  element.crossOrigin = "anonymous";
 }

@@ -7,6 +7,8 @@ import type { ElementRender, Render } from "../render.ts";
 /** A surface's report of an attempt. It is no proof: the service asks the processor. */
 export type SurfaceResult =
   | { readonly status: "succeeded" | "processing" | "requires_action" | "canceled" }
+  /** The processor took the attempt and reports it to the service alone, later. */
+  | { readonly status: "accepted" }
   /** The attempt was declined; another may follow. `code` is the processor's, to choose a text. */
   | { readonly status: "failed"; readonly code: string }
   /** The fields are incomplete and show the problem. Nothing was sent. */

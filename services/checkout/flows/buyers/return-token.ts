@@ -39,11 +39,19 @@ function urlWithToken(origin: string, hashKeys: HashKeys, purpose: Purpose, id: 
 
 /**
  * The session of a returning buyer. The processor is asked about a live one, since its webhook may arrive later.
- * @throws Failure NOT_FOUND: an unknown session or a wrong token
+ * @param redirectResult of a bank's page, with which the attempt is finished first; empty: none
+ * @throws Failure NOT_FOUND: an unknown session or a wrong token; CONNECTOR_ERROR: the attempt is not finished yet
  */
-export async function describeReturn(context: CheckoutContext, id: string, token: string): Promise<StoredSession> {
+export async function describeReturn(
+  context: CheckoutContext,
+  id: string,
+  token: string,
+  redirectResult: string,
+): Promise<StoredSession> {
   const session = await openWithToken(context, "return", id, token);
   if (!isLive(session.state.status)) return session;
+  if (redirectResult !== "")
+    return await applyFact(context, session, await askPayment(context, session, "verifyIntent", redirectResult));
   const isSettled = await context.readRepair.refresh(session.id, async () => {
     await applyFact(context, session, await askPayment(context, session, "verifyIntent"));
   });

@@ -1,5 +1,5 @@
-// Connector to Adyen: payment links, and payments with stored cards. Adyen's payments cannot be read, so a log of its
-// answers and verified webhooks answers every question; what it does not contain is unknown, never absent.
+// Connector to Adyen: sessions, payment links, and payments with stored cards. Adyen's payments cannot be read, so a
+// log of its answers and verified webhooks answers every question; what it does not contain is unknown, never absent.
 import { isId } from "#platform/values/id.ts";
 import { Environment } from "#proto/merchant/v1/merchant_pb.ts";
 import type { Connector, ProcessorAccount, ProcessorEvent } from "../connector.ts";
@@ -9,6 +9,7 @@ import { toAdyen } from "./amount.ts";
 import { AdyenClient, queryAnswer, rejectedCredential } from "./client.ts";
 import { adyenDisputes } from "./dispute-calls.ts";
 import { adyenFailureNames } from "./failure-names.ts";
+import { redirectFinisher } from "./finish-redirect.ts";
 import { intentRefOf } from "./intent.ts";
 import { adyenIntents } from "./intent-calls.ts";
 import { adyenModifications } from "./modifications.ts";
@@ -24,9 +25,10 @@ export function adyenConnector(origin: string, timeoutMs: number, notices: Notic
   const client = new AdyenClient(origin, timeoutMs);
   const log = new AnswerLog(notices, client);
   const { release, ...modifications } = adyenModifications(client, log);
+  const intents = adyenIntents(client, log, release);
   return {
     name: "adyen",
-    surfaces: ["redirect"],
+    surfaces: ["embedded", "redirect"],
     environments: [Environment.SANDBOX, Environment.LIVE],
     keyLifeSeconds,
     replaysAnswers: true,
@@ -48,7 +50,8 @@ export function adyenConnector(origin: string, timeoutMs: number, notices: Notic
       const report = { externalAccountId, displayName: externalAccountId, country: "", canCharge: true };
       return queryAnswer(answer, () => report);
     },
-    ...adyenIntents(client, log, release),
+    ...intents,
+    finishRedirect: redirectFinisher(client, log, intents.retrieveIntent),
     payIntent: (account, order, key) => payWithToken(client, log, account, order, key),
     ...modifications,
     ...adyenDisputes(client, log),

@@ -2,11 +2,8 @@
 import Type, { type Static } from "typebox";
 import { Compile } from "typebox/compile";
 import type { IntentReport, Mount, ProcessorAccount, ProcessorAnswer } from "../connector.ts";
-import type { HttpAnswer } from "../http.ts";
 import type { Notice } from "../notice-log.ts";
 import { type AdyenClient, commandAnswer, queryAnswer } from "./client.ts";
-import { answerKinds } from "./intent.ts";
-import type { AnswerNotice } from "./notices.ts";
 
 const LinkShape = Type.Object({
   id: Type.String({ minLength: 1, maxLength: 255 }),
@@ -19,25 +16,9 @@ const LinkShape = Type.Object({
 type Link = Static<typeof LinkShape>;
 const shape = Compile(LinkShape);
 
-function readLink(body: unknown): Link {
+export function readLink(body: unknown): Link {
   if (!shape.Check(body)) throw new Error("not a payment link of Adyen");
   return body;
-}
-
-/** @param ordered Adyen repeats the first answer under a key, whatever is sent */
-export function linkNotice(
-  answer: HttpAnswer,
-  ordered: { readonly reference: string; readonly value: number; readonly currency: string; readonly manual: boolean },
-): ProcessorAnswer<{ readonly notice: AnswerNotice; readonly link: Link }> {
-  return commandAnswer(answer, (body) => {
-    const link = readLink(body);
-    const { reference, amount } = link;
-    const isSame =
-      reference === ordered.reference && amount.value === ordered.value && amount.currency === ordered.currency;
-    if (!isSame) throw new Error("the payment link is of another order");
-    const details = { amount: amount.value, currency: amount.currency, manual: ordered.manual };
-    return { notice: { kind: answerKinds.link, ref: link.id, originalRef: "", reference, details }, link };
-  });
 }
 
 export async function readPage(
@@ -70,7 +51,10 @@ export function withPage(report: IntentReport, link: Link, made: Notice): Intent
   if (report.facts.some(({ kind }) => kind === "attempt_succeeded")) return report;
   if (link.status === "expired") return { ...report, pageEndedAt: new Date(link.expiresAt) };
   if (!payingStatuses.has(link.status)) return report;
-  const attempt = { ref: link.id, startedAt: made.at, card: undefined, verification: undefined };
+  // Newer than the tries that failed.
+  const tries = report.facts.flatMap((fact) => ("attempt" in fact ? [fact.attempt.startedAt] : []));
+  const startedAt = tries.at(-1) ?? made.at;
+  const attempt = { ref: link.id, startedAt, card: undefined, verification: undefined };
   return { ...report, facts: [...report.facts, { kind: "processing_started", attempt }] };
 }
 

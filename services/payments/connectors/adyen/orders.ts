@@ -23,6 +23,22 @@ export function linkBody(account: ProcessorAccount, order: IntentOrder, amount: 
   };
 }
 
+/** Card fields of Adyen that take one payment. Without an end, Adyen's is in one hour. */
+export function sessionBody(account: ProcessorAccount, order: IntentOrder, amount: AdyenAmount) {
+  return {
+    merchantAccount: account.externalAccountId,
+    amount,
+    reference: writeReference(order.reference, order.renewal),
+    returnUrl: order.returnUrl,
+    channel: "Web",
+    countryCode: account.merchantCountry,
+    allowedPaymentMethods: ["scheme"],
+    // Inside the page it needs frames of all banks, which the page's policy cannot list.
+    authenticationData: { threeDSRequestData: { nativeThreeDS: "disabled" } },
+    ...captureData(order),
+  };
+}
+
 /** A payment with a stored card, without its buyer. @param token `<shopperReference>/<storedPaymentMethodId>` */
 export function paymentBody(account: ProcessorAccount, order: PaymentOrder, amount: AdyenAmount) {
   const [shopperReference = "", storedPaymentMethodId = ""] = order.paymentMethod.split("/");
@@ -36,11 +52,15 @@ export function paymentBody(account: ProcessorAccount, order: PaymentOrder, amou
     shopperReference,
     shopperInteraction: "ContAuth",
     recurringProcessingModel: "UnscheduledCardOnFile",
-    ...(order.captureMethod === "manual" ? { additionalData: { manualCapture: "true" } } : { captureDelayHours: 0 }),
+    ...captureData(order),
   };
 }
 
 /** Also against the account's own delay of captures. */
 function captureBody({ captureMethod }: Pick<IntentOrder, "captureMethod">) {
   return captureMethod === "manual" ? { manualCapture: true } : { captureDelayHours: 0 };
+}
+
+function captureData({ captureMethod }: Pick<IntentOrder, "captureMethod">) {
+  return captureMethod === "manual" ? { additionalData: { manualCapture: "true" } } : { captureDelayHours: 0 };
 }

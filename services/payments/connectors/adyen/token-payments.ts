@@ -55,7 +55,8 @@ export async function payWithToken(
   return { kind: report.facts.at(-1)?.kind === "processing_started" ? "pending" : "succeeded", value: report };
 }
 
-function readAnswer(body: unknown, reference: string, ordered: NoticeDetails): AnswerNotice {
+/** Also of a payment that its buyer has authenticated at the bank. */
+export function readAnswer(body: unknown, reference: string, ordered: NoticeDetails): AnswerNotice {
   if (!Answer.Check(body)) throw new Error("not a payment of Adyen");
   const { resultCode, pspReference: ref, refusalReason, paymentMethod, additionalData = {} } = body;
   // A payment that asks for its buyer has no id yet, and ends there.

@@ -128,6 +128,7 @@ function accountOf(account: ConnectorAccount | undefined): MerchantAccount {
     surface: connector.surface,
     credentials: account.credentials,
     refundsEnabled: account.refundsEnabled,
+    merchantCountry: account.merchantCountry,
     merchantStatus: account.merchantStatus,
     methods: connector.paymentMethods.length > 0 ? connector.paymentMethods : ["card"],
   };
