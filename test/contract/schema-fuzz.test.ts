@@ -33,6 +33,7 @@ const judgedBeyond: ReadonlySet<string> = new Set([
   ...[
     "applicant_email",
     "payment_method",
+    "payment_methods",
     "since",
     "until",
     "from",

@@ -7,6 +7,7 @@ import type { CaptureMethod, IntentFact } from "../rules/payment.ts";
 import type { MethodTerms } from "../rules/payment-method.ts";
 import type { RefundReport } from "../rules/refund.ts";
 import type { StatementLine } from "../rules/statement.ts";
+import type { CredentialProblem } from "./credential-forms.ts";
 import type {
   CaptureOrder,
   EvidenceOrder,
@@ -189,12 +190,6 @@ export interface AccountReport {
   readonly country: string;
   /** False: the processor does not let it take payments yet. */
   readonly canCharge: boolean;
-}
-
-/** A malformed credential. Never contains its value. */
-export interface CredentialProblem {
-  readonly name: string;
-  readonly problem: string;
 }
 
 export interface Connector {

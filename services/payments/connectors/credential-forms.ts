@@ -1,5 +1,10 @@
 // Checks the form of a connector's credentials: each known name must match, and no other name is allowed.
-import type { CredentialProblem } from "./connector.ts";
+
+/** A malformed credential. Never contains its value. */
+export interface CredentialProblem {
+  readonly name: string;
+  readonly problem: string;
+}
 
 /** Pattern and error text by name. */
 export type CredentialForms = Readonly<Record<string, readonly [form: RegExp, problem: string]>>;
