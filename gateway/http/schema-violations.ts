@@ -63,6 +63,9 @@ const problemTexts: Readonly<Record<string, ProblemText>> = {
   maximum: (limit) => `must be at most ${limit}`,
   minItems: (limit) => (limit === 1 ? "must have at least one entry" : `must have at least ${limit} entries`),
   maxItems: entries,
+  uniqueItems: () => "must not have an entry twice",
+  // The errors of the single forms come first.
+  anyOf: () => "must have one of its forms",
   maxProperties: entries,
   minProperties: (_, error) => `must have at least one of ${fieldsOf(error)}`,
   pattern: (_, error) =>

@@ -14,7 +14,7 @@ const answers: Readonly<Record<string, string>> = {
   "how do I verify a webhook": "/docs/webhooks#verify",
   "do I need to handle duplicate webhooks": "/docs/webhooks#handle-duplicates",
   "how often is a webhook retried": "/docs/webhooks#retries",
-  "status processing": "/docs/states#",
+  "status processing": "/docs/api/events#payment.processing",
   "what does a payment's status succeeded mean": "/docs/states#payment",
   "go live with Stripe": "/docs/go-live",
   "live keys": "/docs/go-live",
