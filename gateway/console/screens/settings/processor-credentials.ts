@@ -22,6 +22,7 @@ const namesOf = {
 const processors = Object.keys(namesOf) as readonly Processor[];
 type Processor = keyof typeof namesOf;
 type Name = (typeof namesOf)[Processor][number] | "live_prefix";
+/** Not secret. */
 const openNames: readonly Name[] = ["merchant_account", "live_prefix", "webhook_user"];
 const credentialMax = 1_024;
 
@@ -31,6 +32,8 @@ type Problem = "credentialWrong" | "enterAgain" | "otherAccount" | "notEligible"
 interface Wrong {
   readonly problem: Problem;
   readonly fields: readonly Name[];
+  /** The typed values; only the fields without secrets show them again. */
+  readonly typed?: Readonly<Record<string, string>>;
 }
 
 export function processorCredentialRoutes(context: ConsoleContext): void {
@@ -104,7 +107,7 @@ async function add({ peers }: ConsoleContext, visit: MerchantVisit, form: Form):
     const { connector } = await peers.accounts.addConnectorAccount({ merchantId, environment, ...added });
     return { go: `${base}/processors/${connector?.id ?? ""}`, done: "processor-added" };
   } catch (error) {
-    return credentialsPage(visit, target, wrongOf(error, names));
+    return credentialsPage(visit, target, { ...wrongOf(error, names), typed: credentials });
   }
 }
 
@@ -119,7 +122,7 @@ async function rotate(context: ConsoleContext, visit: MerchantVisit, form: Form)
     await context.peers.accounts.rotateConnectorCredentials({ merchantId, environment, connectorId, credentials });
     return { go: `${base}/processors/${connectorId}`, done: "processor-rotated" };
   } catch (error) {
-    return credentialsPage(visit, target, wrongOf(error, names));
+    return credentialsPage(visit, target, { ...wrongOf(error, names), typed: credentials });
   }
 }
 
@@ -178,12 +181,13 @@ ${form}`,
 function credentialField({ language }: MerchantVisit, name: Name, isNew: boolean, wrong: Wrong | undefined): Html {
   const texts = textsOf(language).processors;
   const hint = textsOf(language).credentialHints[name];
+  const isOpen = openNames.includes(name);
   return textField({
     name: fieldOf(name),
     label: textsOf(language).credentialNames[name],
     hint: isNew ? hint : `${hint} ${texts.keepEmpty}`,
-    value: "",
-    type: openNames.includes(name) ? "text" : "password",
+    value: isOpen ? (wrong?.typed?.[name] ?? "") : "",
+    type: isOpen ? "text" : "password",
     maxlength: credentialMax,
     required: isNew,
     problem: wrong?.fields.includes(name) ? texts[wrong.problem] : "",
