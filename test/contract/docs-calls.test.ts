@@ -39,8 +39,8 @@ test.after(async () => {
 /** By operation: "ok", or why it was refused. */
 type Outcomes = Readonly<Record<string, string>>;
 
-/** Rejected for every sandbox key: only live keys can be limited to addresses. */
-const refused: Outcomes = { limitApiKey: "invalid_body" };
+/** Only live keys can be limited to addresses, and the rules of the example name another merchant's connector. */
+const refused: Outcomes = { limitApiKey: "invalid_body", replaceRouting: "invalid_body" };
 
 async function prepared(language: string): Promise<{ story: Story; calls: ShownCall[] }> {
   const calls = await shownCalls(running.gateway, document, language);

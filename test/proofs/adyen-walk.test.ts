@@ -20,7 +20,7 @@ import { startTestStack } from "../harness/stack.ts";
 import { suite } from "../harness/suite.ts";
 
 const stories = Number(process.env.ADYEN_WALK ?? 120);
-const seed = Number(process.env.SEED ?? Date.now() % 1_000_000);
+const seed = Number(process.env.SEED ?? 1);
 const atOnce = 6;
 const limitMs = 120_000 + stories * 1_500;
 const test = suite(`a walk at Adyen of ${stories} stories, seed ${seed}`, {
