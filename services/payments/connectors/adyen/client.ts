@@ -3,6 +3,7 @@
 import { createHash } from "node:crypto";
 import { membersOf } from "#platform/values/unchecked.ts";
 import { Environment } from "#proto/merchant/v1/merchant_pb.ts";
+import { understoodAnswer } from "../answers.ts";
 import type { DeclineCode, ProcessorAccount, ProcessorAnswer } from "../connector.ts";
 import { type HttpAnswer, ProcessorHttp, undecidedStatuses } from "../http.ts";
 
@@ -76,7 +77,7 @@ export function commandAnswer<T>(answer: HttpAnswer, value: (body: unknown) => T
   if (answer.kind === "unsent") return { kind: "not_sent", cause: answer.cause };
   if (answer.kind === "silent") return { kind: "unknown", cause: answer.cause };
   const { status, body } = answer;
-  if (status >= 200 && status < 300) return understood(body, value);
+  if (status >= 200 && status < 300) return understoodAnswer(body, value);
   const { code, message } = errorIn(body);
   const cause = new Error(`Adyen answered ${status} ${code}`);
   // Also the 5xx of a request that was refused: an edge may answer while its origin continues.
@@ -90,7 +91,7 @@ export function commandAnswer<T>(answer: HttpAnswer, value: (body: unknown) => T
 /** The answer to a query. Adyen knows no object for certain that it cannot find. */
 export function queryAnswer<T>(answer: HttpAnswer, value: (body: unknown) => T): ProcessorAnswer<T> {
   if (answer.kind !== "answered") return { kind: "unknown", cause: answer.cause };
-  if (answer.status === 200) return understood(answer.body, value);
+  if (answer.status === 200) return understoodAnswer(answer.body, value);
   return { kind: "unknown", cause: new Error(`Adyen answered ${answer.status} ${errorIn(answer.body).code}`) };
 }
 
@@ -120,13 +121,4 @@ const declineCodes: Readonly<Record<string, DeclineCode>> = {
 function errorIn(body: unknown): { readonly code: string; readonly message: string } {
   const { errorCode, message } = membersOf(body);
   return { code: typeof errorCode === "string" ? errorCode : "", message: typeof message === "string" ? message : "" };
-}
-
-/** An unreadable 2xx proves nothing. */
-function understood<T>(body: unknown, value: (body: unknown) => T): ProcessorAnswer<T> {
-  try {
-    return { kind: "succeeded", value: value(body) };
-  } catch (cause) {
-    return { kind: "unknown", cause };
-  }
 }

@@ -1,8 +1,10 @@
 // Answers disputes: documents and a defense through the Disputes API, which has no keys, reads or references of ours.
 // A note is stored before a defense is sent, and a webhook proves it:
 // https://docs.adyen.com/risk-management/disputes-api
+
 import { buffer } from "node:stream/consumers";
 import { clockNow } from "#platform/values/clock.ts";
+import { declinedAnswer } from "../answers.ts";
 import {
   type Connector,
   type DisputeReport,
@@ -14,7 +16,6 @@ import type { EvidenceOrder, EvidenceUpload } from "../order.ts";
 import type { AdyenClient } from "./client.ts";
 import { defenseFor, describeNeed, disputeAnswer, reasonsIn } from "./defense.ts";
 import { disputeKinds, foldDispute } from "./dispute.ts";
-import { declinedAnswer } from "./modifications.ts";
 import type { AnswerLog } from "./notices.ts";
 import { textPdf } from "./text-pdf.ts";
 

@@ -1,6 +1,8 @@
 // Creates, finds, reads and cancels intents. An intent is a page at Adyen with all attempts there but a second payment,
 // or one payment with a stored card.
+
 import { clockNow } from "#platform/values/clock.ts";
+import { declinedAnswer } from "../answers.ts";
 import { type Connector, isKnown, type ProcessorAccount } from "../connector.ts";
 import type { Notice } from "../notice-log.ts";
 import { textOf } from "./attempt.ts";
@@ -8,7 +10,7 @@ import type { AdyenClient } from "./client.ts";
 import { answerKinds, foldIntent, pageOf, paidRef, writeReference } from "./intent.ts";
 import { endPage, linkMount, readPage, withPage } from "./links.ts";
 import { createPage } from "./make-page.ts";
-import { declinedAnswer, type Release } from "./modifications.ts";
+import type { Release } from "./modifications.ts";
 import type { AnswerLog } from "./notices.ts";
 import { sessionEndedAt, sessionMount } from "./sessions.ts";
 

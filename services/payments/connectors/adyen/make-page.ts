@@ -1,12 +1,13 @@
 // Makes the page on which the buyer pays: a session, or a payment link. Its answer is stored before it is used.
+
 import { clockNow } from "#platform/values/clock.ts";
+import { declinedAnswer } from "../answers.ts";
 import { type CreatedIntent, isKnown, type Mount, type ProcessorAccount, type ProcessorAnswer } from "../connector.ts";
 import type { IntentOrder } from "../order.ts";
 import { toAdyen } from "./amount.ts";
 import { type AdyenClient, commandAnswer } from "./client.ts";
 import { answerKinds, foldIntent } from "./intent.ts";
 import { linkMount, readLink } from "./links.ts";
-import { declinedAnswer } from "./modifications.ts";
 import type { AnswerLog } from "./notices.ts";
 import { linkBody, sessionBody } from "./orders.ts";
 import { readSession, sessionMount } from "./sessions.ts";

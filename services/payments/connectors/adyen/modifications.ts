@@ -1,7 +1,9 @@
 // Captures, cancellations and refunds. Adyen answers each with `received`; a webhook decides it. Adyen also receives
 // what it must refuse, so the stored notices judge an order before it is sent.
+
 import Type from "typebox";
 import { Compile } from "typebox/compile";
+import { declinedAnswer } from "../answers.ts";
 import {
   type Connector,
   isKnown,
@@ -145,11 +147,4 @@ function refundAnswer(
   // Adyen has no list of refunds: without a notice nothing is proved.
   if (!found) return { kind: "unknown", cause: new Error("Adyen has not reported this refund") };
   return { kind: found.status === "pending" ? "pending" : "succeeded", value: found };
-}
-
-export function declinedAnswer(
-  code: Extract<ProcessorAnswer<never>, { kind: "declined" }>["code"],
-  message: string,
-): ProcessorAnswer<never> {
-  return { kind: "declined", code, message };
 }

@@ -1,15 +1,16 @@
 // Payments with a stored card, without the buyer. Adyen answers with the issuer's decision, and repeats it in a
 // webhook.
+
 import Type from "typebox";
 import { Compile } from "typebox/compile";
 import { clockNow } from "#platform/values/clock.ts";
+import { declinedAnswer } from "../answers.ts";
 import { type IntentReport, isKnown, type ProcessorAccount, type ProcessorAnswer } from "../connector.ts";
 import type { NoticeDetails } from "../notice-log.ts";
 import type { PaymentOrder } from "../order.ts";
 import { toAdyen } from "./amount.ts";
 import { type AdyenClient, commandAnswer } from "./client.ts";
 import { answerKinds, foldIntent } from "./intent.ts";
-import { declinedAnswer } from "./modifications.ts";
 import type { AnswerLog, AnswerNotice } from "./notices.ts";
 import { paymentBody } from "./orders.ts";
 import { keptData } from "./webhook.ts";
@@ -51,8 +52,8 @@ export async function payWithToken(
   if (!isKnown(answer)) return answer;
   const { ref } = answer.value;
   const report = foldIntent(ref, await log.ofReference(account, order.reference));
-  if (!report) return { kind: "unknown", cause: new Error("the payment has no notice") };
-  return { kind: report.facts.at(-1)?.kind === "processing_started" ? "pending" : "succeeded", value: report };
+  if (!report) return { kind: "unknown", cause: new Error("Adyen has not decided the payment") };
+  return { kind: "succeeded", value: report };
 }
 
 /** Also of a payment that its buyer has authenticated at the bank. */

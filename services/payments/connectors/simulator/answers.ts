@@ -1,6 +1,7 @@
 // Maps the simulator's HTTP answers and codes to the port's.
 import { errorCode, membersOf } from "#platform/values/unchecked.ts";
 import type { FailureNames } from "../../rules/failure-code.ts";
+import { understoodAnswer } from "../answers.ts";
 import type { DeclineCode, ProcessorAnswer, RefundReport } from "../connector.ts";
 import { dateOf, type HttpAnswer, undecidedStatuses } from "../http.ts";
 import { SimulatorList } from "./objects.ts";
@@ -18,7 +19,7 @@ export function commandAnswer<T>(answer: HttpAnswer, value: (body: unknown) => T
   if (answer.kind === "unsent") return { kind: "not_sent", cause: answer.cause };
   if (answer.kind === "silent") return { kind: "unknown", cause: answer.cause };
   const { status } = answer;
-  if (status >= 200 && status < 300) return understood(answer.body, value);
+  if (status >= 200 && status < 300) return understoodAnswer(answer.body, value);
   const code = codeIn(answer.body);
   const cause = new Error(`the processor answered ${status} ${code}`);
   if (status < 400 || status >= 500 || undecidedStatuses.has(status)) return { kind: "unknown", cause };
@@ -35,7 +36,7 @@ const undecidedCodes: ReadonlySet<string> = new Set(["idempotency_key_reused"]);
 /** The answer to a query for one object. */
 export function queryAnswer<T>(answer: HttpAnswer, value: (body: unknown) => T): ProcessorAnswer<T> {
   if (answer.kind !== "answered") return { kind: "unknown", cause: answer.cause };
-  if (answer.status === 200) return understood(answer.body, value);
+  if (answer.status === 200) return understoodAnswer(answer.body, value);
   const cause = new Error(`the processor answered ${answer.status} ${codeIn(answer.body)}`);
   const isMissing = answer.status === 404 && codeIn(answer.body) === "resource_missing";
   return isMissing ? { kind: "not_found", at: dateOf(answer.headers), cause } : { kind: "unknown", cause };
@@ -50,18 +51,9 @@ export function searchAnswer<T>(
   const list = queryAnswer(answer, (body) => SimulatorList.parse(body).data.filter(isWanted));
   if (list.kind !== "succeeded") return { kind: "unknown", cause: "cause" in list ? list.cause : list };
   const [first] = list.value;
-  if (first !== undefined) return understood(first, value);
+  if (first !== undefined) return understoodAnswer(first, value);
   const at = answer.kind === "answered" ? dateOf(answer.headers) : undefined;
   return { kind: "not_found", at, cause: new Error("the processor has nothing under this reference") };
-}
-
-/** An unreadable 2xx proves nothing. */
-function understood<T>(body: unknown, value: (body: unknown) => T): ProcessorAnswer<T> {
-  try {
-    return { kind: "succeeded", value: value(body) };
-  } catch (cause) {
-    return { kind: "unknown", cause };
-  }
 }
 
 export function refundAnswer(answer: ProcessorAnswer<RefundReport>): ProcessorAnswer<RefundReport> {

@@ -138,11 +138,6 @@ export async function queryAnswer<T>(query: Promise<T>): Promise<ProcessorAnswer
   }
 }
 
-/** A refusal that is known before anything is sent. */
-export function declinedAnswer(code: DeclineCode, message: string): ProcessorAnswer<never> {
-  return { kind: "declined", code, message };
-}
-
 /** The preceding query got no answer, so nothing was sent. */
 export function notSentAnswer(answer: ProcessorAnswer<unknown>): ProcessorAnswer<never> {
   return { kind: "not_sent", cause: "cause" in answer ? answer.cause : new Error("Stripe gave no answer") };

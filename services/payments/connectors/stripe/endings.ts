@@ -1,8 +1,10 @@
 // Captures and cancellations at Stripe. The cancellation of an unpaid intent ends it, or Stripe's page.
+
 import type Stripe from "stripe";
+import { declinedAnswer } from "../answers.ts";
 import { type Connector, isKnown, type ProcessorAccount, type ProcessorAnswer } from "../connector.ts";
 import { toStripe } from "./amount.ts";
-import { commandAnswer, declinedAnswer, inDoubt, mapAnswer, notSentAnswer, type Refusals } from "./client.ts";
+import { commandAnswer, inDoubt, mapAnswer, notSentAnswer, type Refusals } from "./client.ts";
 import { readIntent } from "./objects.ts";
 import { isSession, type StripeReader } from "./reader.ts";
 

@@ -1,7 +1,9 @@
 // Connector to Stripe: PaymentIntents for our own surfaces, Checkout Sessions for Stripe's page, refunds and signed
 // webhooks. An event is only a hint: settlements use Stripe's answers, which are complete, ordered and of one version.
+
 import type Stripe from "stripe";
 import { Environment } from "#proto/merchant/v1/merchant_pb.ts";
+import { declinedAnswer } from "../answers.ts";
 import {
   type AccountReport,
   type Connector,
@@ -14,7 +16,6 @@ import { toStripe } from "./amount.ts";
 import {
   accountAnswer,
   commandAnswer,
-  declinedAnswer,
   declinedIntent,
   inDoubt,
   mapAnswer,
