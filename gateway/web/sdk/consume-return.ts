@@ -29,7 +29,7 @@ export function consumeReturn(): ReturnResult | null {
   return { ...optionalMember("sessionId", sessionId), ...optionalMember("status", status) };
 }
 
-/** The result with which a session at the processor came back, only once. @param session absent: any */
+/** Takes the result in the return address, once. @param session at the processor; absent: of any */
 export function takeRedirect(session?: string): string | undefined {
   keepRedirect();
   const [result, of] = redirect;
