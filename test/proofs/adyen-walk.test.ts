@@ -230,6 +230,19 @@ async function differences(): Promise<string[]> {
   return [...lines.filter((line) => line !== ""), ...unknown];
 }
 
+/** What our connector knows of the payments that differ, and the operations that are not done. */
+async function evidence(differing: readonly string[]): Promise<string> {
+  const ids = differing.map((line) => line.split(":")[0]);
+  const { rows: notices } = await books.query(
+    "select * from processor_notices where reference like any (select x || '%' from unnest($1::text[]) x) order by 1",
+    [ids],
+  );
+  const { rows: open } = await books.query(
+    "select * from operations where state <> 'done' and kind <> 'create_intent'",
+  );
+  return [...notices, ...open].map((row) => JSON.stringify(row)).join("\n");
+}
+
 test("our books equal Adyen's, nothing is in doubt, and each order was made once", async () => {
   const random = new Random(seed);
   const names = Array.from({ length: stories }, (_, i) => `s${i}`);
@@ -264,7 +277,7 @@ test("our books equal Adyen's, nothing is in doubt, and each order was made once
       return last.length === 0 && adyen.queue.length === 0 && (await doubts()) === 0;
     },
     { limitMs: 90_000, everyMs: 500 },
-  ).catch((error: unknown) => assert.fail(`${error}\n${last.join("\n")}\nin doubt: open operations`));
+  ).catch(async (error: unknown) => assert.fail(`${error}\n${last.join("\n")}\n${await evidence(last)}`));
   const made = fake.requests.filter(
     ({ path, key }) => key !== undefined && /refunds$|captures$|paymentLinks$|sessions$/.test(path),
   );

@@ -86,6 +86,8 @@ test("a capture that fails later takes the money back, and one that is repeated 
   ] as const) {
     const notices = [made, paid("A1", 1), ...captures, failed];
     assert.deepEqual(factsOf("PL1", notices), [1_050n, "attempt_failed"]);
+    const repeats = captures.map((each) => ({ ...each, id: "repeat", at: new Date(each.at.getTime() + 2_000) }));
+    assert.deepEqual(factsOf("PL1", [...notices, ...repeats]), [1_050n, "attempt_failed"], "a repeat is no recapture");
     assert.deepEqual(factsOf("PL1", [...notices, again]), [1_050n, "attempt_failed", 1_050n]);
   }
 });

@@ -104,11 +104,10 @@ function failedFact(attempt: Notice): IntentFact {
 /** A paid attempt, its capture and its end. A capture that fails later is the failure of its attempt. */
 function paidFacts(notice: Notice, changes: readonly Notice[], isManual: boolean): readonly IntentFact[] {
   const attempt = attemptOf(notice);
-  const captures = capturesOf(notice, changes, isManual);
+  const authorized = { amount: amountOf(notice.details), at: notice.at };
+  const captures = isManual ? capturesOf(changes.filter((each) => !isRecapture(each))) : [authorized];
   const failed = changes.filter(({ kind }) => kind === "CAPTURE_FAILED").at(-1);
-  const isLate = ({ at }: { readonly at: Date }) => failed !== undefined && at > failed.at;
-  const before = captures.filter((capture) => !isLate(capture));
-  const again = captures.filter(isLate);
+  const again = failed ? capturesOf(changes.filter((each) => isRecapture(each) && each.at > failed.at)) : [];
   const authorizedAt = notice.at;
   const authorizationCode = textOf(notice.details, "authCode");
   const base = { authorizedAt, authorizationCode, receiptUrl: "" } as const;
@@ -119,12 +118,11 @@ function paidFacts(notice: Notice, changes: readonly Notice[], isManual: boolean
     capturedAt: some.at(-1)?.at,
     ...(some.length === 0 && { captureBefore }),
   });
-  const facts: IntentFact[] = [captured(attempt.ref, before)];
+  const facts: IntentFact[] = [captured(attempt.ref, captures)];
   if (failed) {
     const reason = textOf(failed.details, "reason");
     facts.push({ kind: "attempt_failed", attempt, code: "Capture Failed", message: reason, at: failed.at });
   }
-  // Adyen captures again what failed for a technical reason.
   if (again.length > 0) facts.push(captured(`${attempt.ref}/2`, again));
   const end = captures.length === 0 ? changes.find(isEnd) : undefined;
   if (end) facts.push({ kind: "intent_canceled", at: end.at, ...(end.kind === "EXPIRE" && { isExpired: true }) });
@@ -136,17 +134,15 @@ interface Capture {
   readonly at: Date;
 }
 
-/** Adyen reports only captures that were ordered: an automatic one comes with the authorization. */
-function capturesOf(notice: Notice, changes: readonly Notice[], isManual: boolean): readonly Capture[] {
+/** The captures that succeeded. Adyen reports only those that were ordered: an automatic one is the authorization. */
+function capturesOf(changes: readonly Notice[]): readonly Capture[] {
   const made = lastOfEach(changes.filter(({ kind }) => kind === "CAPTURE")).filter(isSuccess);
-  const captures = made.map(({ details, at }) => ({ amount: amountOf(details), at }));
-  return isManual ? captures : [{ amount: amountOf(notice.details), at: notice.at }, ...recaptures(captures, changes)];
+  return made.map(({ details, at }) => ({ amount: amountOf(details), at }));
 }
 
-/** Captures after a failed one; others of an automatic payment repeat the first. */
-function recaptures(captures: readonly Capture[], changes: readonly Notice[]): readonly Capture[] {
-  const failed = changes.filter(({ kind }) => kind === "CAPTURE_FAILED").at(-1);
-  return failed ? captures.filter(({ at }) => at > failed.at) : [];
+/** Adyen captures again what failed for a technical reason. Only the reason shows it: a repeat has a later time, too. */
+function isRecapture({ kind, details }: Notice): boolean {
+  return kind === "CAPTURE" && /recaptured/i.test(textOf(details, "reason"));
 }
 
 function isEnd(notice: Notice): boolean {
