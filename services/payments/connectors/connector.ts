@@ -7,6 +7,7 @@ import type { CaptureMethod, IntentFact } from "../rules/payment.ts";
 import type { MethodTerms } from "../rules/payment-method.ts";
 import type { RefundReport } from "../rules/refund.ts";
 import type { StatementLine } from "../rules/statement.ts";
+import type { BalanceReader } from "./balance-reader.ts";
 import type { CredentialProblem } from "./credential-forms.ts";
 import type {
   CaptureOrder,
@@ -208,6 +209,8 @@ export interface Connector {
   readonly failureNames: FailureNames;
   /** The methods that it can offer, with their terms. */
   readonly methods: readonly MethodTerms[];
+  /** Reads balance, movements and payouts; absent: the processor does not list them. */
+  readonly balance?: BalanceReader;
   /** It supports manual capture; otherwise it gets no such orders. */
   readonly capturesLater: boolean;
   /** The processor's clock by its last answer; undefined: no answer yet. */
