@@ -177,14 +177,23 @@ class Matching {
 
   async #keep(differences: readonly Difference[]): Promise<void> {
     this.result.differences += differences.length;
-    const fresh = await recordDifferences(this.#deps.db, this.#account.id, differences);
-    if (fresh === 0) return;
-    this.#deps.metrics.moneyAlerts.inc({ kind: "statement_difference" }, fresh);
-    for (const { object, ref, kind, paymentId } of differences) {
-      this.#deps.metrics.statementDifferences.inc({ connector: this.#account.connector, kind });
-      const fields = { alert: "statement_difference", object, ref, kind, payment_id: paymentId };
-      this.#deps.log.fatal({ ...fields, connector_account_id: this.#account.id }, "statement and books differ");
-    }
+    await keepDifferences(this.#deps, this.#account, differences);
+  }
+}
+
+/** Stores differences; each new one raises a money alert. */
+export async function keepDifferences(
+  { db, log, metrics }: Pick<VerifyDeps, "db" | "log" | "metrics">,
+  { id: accountId, connector }: Pick<ProcessorAccount, "id" | "connector">,
+  differences: readonly Difference[],
+): Promise<void> {
+  const fresh = await recordDifferences(db, accountId, differences);
+  if (fresh === 0) return;
+  metrics.moneyAlerts.inc({ kind: "statement_difference" }, fresh);
+  for (const { object, ref, kind, paymentId } of differences) {
+    metrics.statementDifferences.inc({ connector, kind });
+    const fields = { alert: "statement_difference", object, ref, kind, payment_id: paymentId };
+    log.fatal({ ...fields, connector_account_id: accountId }, "statement and books differ");
   }
 }
 

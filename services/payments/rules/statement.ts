@@ -1,6 +1,17 @@
 // Compares a line of a processor's statement with our line of the same id. Pure.
 export type StatementObject = "payment" | "refund" | "dispute";
-export type DifferenceKind = "unknown_to_us" | "unknown_to_processor" | "amount" | "status" | "currency";
+export type DifferenceKind =
+  | "unknown_to_us"
+  | "unknown_to_processor"
+  | "amount"
+  | "status"
+  | "currency"
+  /** Of a payment: the journal and the processor's movements differ. */
+  | "clearing"
+  /** Of a payout: its movements explain a part of it. */
+  | "unattributed"
+  /** Of a currency: the processor's balance is not the sum of its movements. */
+  | "balance";
 
 /** A movement of money on the processor's statement. */
 export interface StatementLine {
@@ -20,7 +31,8 @@ export interface StatementLine {
 export type OurLine = Omit<StatementLine, "intentRef"> & { readonly paymentId: string };
 
 export interface Difference {
-  readonly object: StatementObject;
+  readonly object: StatementObject | "movement" | "payout" | "balance";
+  /** The object's id at the processor; of a movement, a payout and a payment's clearing our id; of a balance its currency. */
   readonly ref: string;
   readonly kind: DifferenceKind;
   /** Empty: we have no such payment. */

@@ -103,7 +103,7 @@ export async function resolveDifferences(sql: Sql, accountId: string, refs: read
 const differenceColumns = new Columns({
   id: text,
   connectorAccountId: text,
-  object: sqlColumn<StatementObject>("text"),
+  object: sqlColumn<Difference["object"]>("text"),
   ref: text,
   kind: sqlColumn<Difference["kind"]>("text"),
   paymentId: nullableText,

@@ -47,6 +47,7 @@ create index movements_newest on movements (merchant_id, environment, occurred_a
 create index movements_available on movements (merchant_id, environment, available_at) include (currency, net);
 create index movements_of_payment on movements (payment_id) where payment_id is not null;
 create index movements_of_payout on movements (payout_id, id) where payout_id is not null;
+create index movements_posted on movements (connector_account_id, posted_at);
 create index movements_unlinked on movements (connector_account_id) where payment_id is null and intent_ref <> '';
 
 -- A fact stays as it is; what it belongs to may be found later.
@@ -139,9 +140,20 @@ create table movement_cursors (
   payouts_until timestamptz,
   due_at timestamptz not null default now(),
   read_at timestamptz,
-  last_error text not null default ''
+  last_error text not null default '',
+  -- The last comparison with the processor's balance, and what it had above the movements by currency.
+  checked_at timestamptz,
+  balance_gaps jsonb not null default '{}'
 );
 create index movement_cursors_due on movement_cursors (due_at);
+
+-- Differences of money are listed with those of statements.
+alter table statement_differences
+  drop constraint statement_differences_object_check,
+  add constraint statement_differences_object_check check (object in ('payment', 'refund', 'dispute', 'movement', 'payout', 'balance')),
+  drop constraint statement_differences_kind_check,
+  add constraint statement_differences_kind_check check (kind in ('unknown_to_us', 'unknown_to_processor', 'amount', 'status', 'currency',
+    'clearing', 'unattributed', 'balance'));
 
 -- The chart of accounts (rules/chart.ts): a debit of a debit account raises it.
 create table ledger_accounts (

@@ -1,0 +1,241 @@
+// Reads a merchant's balance, balance transactions and payouts. The balance is a sum of days and of the last day's
+// movements; lists have exact totals.
+import { bigint, Columns, optionalColumn, type RowOf, sqlColumn, text, time } from "#platform/database/columns.ts";
+import { parseTime, type Sql } from "#platform/database/database.ts";
+import { Condition, Params } from "#platform/lists/condition.ts";
+import { afterCursor, type Cursor } from "#platform/lists/cursor.ts";
+import type { PageWindow } from "#platform/lists/dated-list.ts";
+import { timeRange } from "#platform/lists/day-range.ts";
+import { invalidField } from "#platform/values/failure.ts";
+import type { PayoutStatus, ProcessorBalance } from "../rules/movement.ts";
+import type { Owner } from "../store/payment-records.ts";
+
+export type Balance = ProcessorBalance & { readonly feesDue: bigint };
+
+interface BalanceRow {
+  at: string;
+  currency: string | null;
+  occurred: string;
+  available: string;
+  reserved: string;
+  fees_due: string;
+}
+
+/** By currency. @param at undefined: now, by the database's clock */
+export async function readBalance(
+  sql: Sql,
+  owner: Owner,
+  at: Date | undefined,
+): Promise<{ at: Date; balances: Balance[] }> {
+  const rows = await sql.rows<BalanceRow>(
+    `with moment as (
+       select t.at, (t.at at time zone 'UTC')::date as day, (t.at at time zone 'UTC')::date::timestamp at time zone 'UTC' as midnight
+       from (select coalesce($3::timestamptz, now()) as at) t),
+     parts as (
+       select d.currency, d.occurred, d.available, d.reserved, d.fees_due from movement_days d, moment
+       where d.merchant_id = $1 and d.environment = $2 and d.day < moment.day
+       union all
+       select m.currency, case when type = 'fee' then 0 else net end, 0, case when type in ('reserve', 'release') then -net else 0 end,
+         case when type = 'fee' then -net else 0 end
+       from movements m, moment
+       where m.merchant_id = $1 and m.environment = $2 and m.occurred_at >= moment.midnight and m.occurred_at <= moment.at
+       union all
+       select m.currency, 0, net, 0, 0 from movements m, moment
+       where m.merchant_id = $1 and m.environment = $2 and m.type <> 'fee' and m.available_at >= moment.midnight
+         and m.available_at <= moment.at)
+     select moment.at, sums.* from moment left join (
+       select currency, sum(occurred)::text as occurred, sum(available)::text as available, sum(reserved)::text as reserved,
+         sum(fees_due)::text as fees_due from parts group by currency) sums on true order by currency`,
+    [owner.merchantId, owner.environment, at?.toISOString() ?? null],
+  );
+  const balances = rows.flatMap((row) => (row.currency === null ? [] : [balanceOf(row.currency, row)]));
+  return { at: rows[0] ? parseTime(rows[0].at) : new Date(0), balances };
+}
+
+function balanceOf(currency: string, { occurred, available, reserved, fees_due }: BalanceRow): Balance {
+  const ready = BigInt(available);
+  const amounts = { available: ready, pending: BigInt(occurred) - ready };
+  return { currency, ...amounts, reserved: BigInt(reserved), feesDue: BigInt(fees_due) };
+}
+
+const transactionColumns = new Columns({
+  id: text,
+  type: text,
+  connectorAccountId: text,
+  amount: bigint,
+  fee: bigint,
+  net: bigint,
+  currency: text,
+  sourceAmount: optionalColumn(bigint),
+  sourceCurrency: optionalColumn(text),
+  paymentId: optionalColumn(text),
+  refundId: optionalColumn(text),
+  disputeId: optionalColumn(text),
+  payoutId: optionalColumn(text),
+  occurredAt: time,
+  postedAt: time,
+  availableAt: time,
+});
+
+export type TransactionItem = RowOf<typeof transactionColumns>;
+
+/** Exact; empty: all. Both ends of the time are included. */
+export interface TransactionFilters {
+  readonly type: string;
+  readonly currency: string;
+  readonly paymentId: string;
+  readonly refundId: string;
+  readonly disputeId: string;
+  readonly payoutId: string;
+  readonly from: Date | undefined;
+  readonly to: Date | undefined;
+}
+
+/** Of all that match, minor units. */
+export interface TransactionSum {
+  readonly currency: string;
+  readonly amount: bigint;
+  readonly fee: bigint;
+  readonly net: bigint;
+}
+
+interface SumRow {
+  readonly currency: string;
+  readonly n: number;
+  readonly amount: string;
+  readonly fee: string;
+  readonly net: string;
+}
+
+/** A page with total and sums in one snapshot. */
+export async function listTransactions(
+  sql: Sql,
+  owner: Owner,
+  filters: TransactionFilters,
+  { limit, offset, after }: PageWindow,
+): Promise<{ rows: TransactionItem[]; total: bigint; sums: TransactionSum[] }> {
+  const params = new Params();
+  const where = transactionsOf(owner, filters);
+  const counted = where.in(params);
+  const shown = after ? where.with(afterCursor(after, "t.occurred_at")) : where;
+  const found = await sql.rows<{ id: string | null; sums: SumRow[] | null }>(
+    `select (select jsonb_agg(s) from (select currency, count(*) as n, sum(amount)::text as amount, sum(fee)::text as fee,
+         sum(net)::text as net from movements t where ${counted} group by currency order by currency) s) as sums, page.*
+     from (select) one left join (
+       select ${transactionColumns.names("t")} from movements t where ${shown.in(params)}
+       order by t.occurred_at desc, t.id desc limit ${params.add(limit)} offset ${params.add(offset)}) page on true
+     order by page.occurred_at desc, page.id desc`,
+    params.values,
+  );
+  const sums = found[0]?.sums ?? [];
+  return {
+    rows: found.flatMap((row) => (row.id === null ? [] : [transactionColumns.read(row)])),
+    total: BigInt(sums.reduce((total, { n }) => total + n, 0)),
+    sums: sums.map(({ currency, ...s }) => ({
+      currency,
+      ...{ amount: BigInt(s.amount), fee: BigInt(s.fee), net: BigInt(s.net) },
+    })),
+  };
+}
+
+function transactionsOf(owner: Owner, filters: TransactionFilters): Condition {
+  const { type, currency, paymentId, refundId, disputeId, payoutId, from, to } = filters;
+  const range = timeRange(from, to);
+  let where = new Condition("t.merchant_id = ? and t.environment = ?", owner.merchantId, owner.environment);
+  if (type !== "") where = where.and("t.type = ?", type);
+  if (currency !== "") where = where.and("t.currency = ?", currency);
+  if (paymentId !== "") where = where.and("t.payment_id = ?", paymentId);
+  if (refundId !== "") where = where.and("t.refund_id = ?", refundId);
+  if (disputeId !== "") where = where.and("t.dispute_id = ?", disputeId);
+  if (payoutId !== "") where = where.and("t.payout_id = ?", payoutId);
+  if (from) where = where.and("t.occurred_at >= ?", range.from);
+  if (to) where = where.and("t.occurred_at < ?", range.to);
+  return where;
+}
+
+/** undefined: the owner has no such transaction. */
+export async function findTransaction(sql: Sql, owner: Owner, id: string): Promise<TransactionItem | undefined> {
+  const [row] = await sql.rows<object>(
+    `select ${transactionColumns.names()} from movements where id = $3 and merchant_id = $1 and environment = $2`,
+    [owner.merchantId, owner.environment, id],
+  );
+  return row && transactionColumns.read(row);
+}
+
+const payoutColumns = new Columns({
+  id: text,
+  connectorAccountId: text,
+  connectorRef: text,
+  amount: bigint,
+  currency: text,
+  status: sqlColumn<PayoutStatus>("text"),
+  arrivalDate: text,
+  statementDescriptor: text,
+  failureMessage: text,
+  createdAt: time,
+  reconciledAt: optionalColumn(time),
+  unattributedAmount: optionalColumn(bigint),
+});
+const payoutFields = `(select t.*, t.ref as connector_ref from payouts t) t`;
+
+export type PayoutItem = RowOf<typeof payoutColumns>;
+
+/** Exact; empty: all. Both ends of the time are included. */
+interface PayoutFilters {
+  readonly status: string;
+  readonly currency: string;
+  readonly from: Date | undefined;
+  readonly to: Date | undefined;
+}
+
+/** A page and the total in one snapshot. */
+export async function listPayoutItems(
+  sql: Sql,
+  owner: Owner,
+  { status, currency, from, to }: PayoutFilters,
+  { limit, offset, after }: PageWindow,
+): Promise<{ rows: PayoutItem[]; total: bigint }> {
+  const range = timeRange(from, to);
+  let where = new Condition("t.merchant_id = ? and t.environment = ?", owner.merchantId, owner.environment);
+  if (status !== "") where = where.and("t.status = ?", status);
+  if (currency !== "") where = where.and("t.currency = ?", currency);
+  if (from) where = where.and("t.created_at >= ?", range.from);
+  if (to) where = where.and("t.created_at < ?", range.to);
+  const params = new Params();
+  const counted = where.in(params);
+  const shown = after ? where.with(afterCursor(after)) : where;
+  const found = await sql.rows<{ id: string | null; total: string }>(
+    `select (select count(*) from payouts t where ${counted}) as total, page.* from (select) one left join (
+       select ${payoutColumns.names("t")} from ${payoutFields} where ${shown.in(params)}
+       order by t.created_at desc, t.id desc limit ${params.add(limit)} offset ${params.add(offset)}) page on true
+     order by page.created_at desc, page.id desc`,
+    params.values,
+  );
+  const rows = found.flatMap((row) => (row.id === null ? [] : [payoutColumns.read(row)]));
+  return { rows, total: BigInt(found[0]?.total ?? 0) };
+}
+
+/** undefined: the owner has no such payout. */
+export async function findPayout(sql: Sql, owner: Owner, id: string): Promise<PayoutItem | undefined> {
+  const [row] = await sql.rows<object>(
+    `select ${payoutColumns.names("t")} from ${payoutFields} where t.id = $3 and t.merchant_id = $1 and t.environment = $2`,
+    [owner.merchantId, owner.environment, id],
+  );
+  return row && payoutColumns.read(row);
+}
+
+/** The position of a row in its list. @throws Failure INVALID_BODY: the owner has no such row */
+export async function locateMoney(
+  sql: Sql,
+  table: "movements" | "payouts",
+  { merchantId, environment }: Owner,
+  id: string,
+): Promise<Cursor> {
+  const [row] = await sql.rows<{ at: string }>(
+    `select ${table === "payouts" ? "created_at" : "occurred_at"} as at from ${table}
+     where id = $3 and merchant_id = $1 and environment = $2`,
+    [merchantId, environment, id],
+  );
+  if (!row) throw invalidField("after", "must be the id of an object of this list");
+  return { createdAt: row.at, id };
+}

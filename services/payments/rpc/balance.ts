@@ -1,0 +1,89 @@
+// payments.v1.BalanceService, in proto order.
+import { create } from "@bufbuild/protobuf";
+import { timestampDate, timestampFromDate } from "@bufbuild/protobuf/wkt";
+import type { ServiceImpl } from "@connectrpc/connect";
+import type { Database } from "#platform/database/database.ts";
+import { readPage } from "#platform/lists/dated-list.ts";
+import { Failure } from "#platform/values/failure.ts";
+import {
+  type BalanceService,
+  type BalanceTransaction,
+  BalanceTransactionSchema,
+  GetBalanceResponseSchema,
+  ListBalanceTransactionsResponseSchema,
+  ListPayoutsResponseSchema,
+  type Payout,
+  PayoutSchema,
+} from "#proto/payments/v1/balance_pb.ts";
+import {
+  findPayout,
+  findTransaction,
+  listPayoutItems,
+  listTransactions,
+  locateMoney,
+  type PayoutItem,
+  readBalance,
+  type TransactionItem,
+} from "../lists/balance.ts";
+
+export function balanceRpc({ db }: { readonly db: Database }): ServiceImpl<typeof BalanceService> {
+  return {
+    getBalance: async (request) => {
+      const { at, balances } = await readBalance(db, request, request.at && timestampDate(request.at));
+      return create(GetBalanceResponseSchema, { balances, at: timestampFromDate(at) });
+    },
+    listBalanceTransactions: async (request) => {
+      const filters = { ...request, ...timesOf(request) };
+      let sums: Awaited<ReturnType<typeof listTransactions>>["sums"] = [];
+      const { rows, total, hasMore } = await readPage(
+        request,
+        (id) => locateMoney(db, "movements", request, id),
+        async (window) => {
+          const page = await listTransactions(db, request, filters, window);
+          sums = page.sums;
+          return page;
+        },
+      );
+      const transactions = rows.map(toTransaction);
+      return create(ListBalanceTransactionsResponseSchema, { transactions, total, sums, hasMore });
+    },
+    getBalanceTransaction: async (request) => {
+      const found = await findTransaction(db, request, request.id);
+      if (!found) throw new Failure("NOT_FOUND");
+      return { transaction: toTransaction(found) };
+    },
+    listPayouts: async (request) => {
+      const { rows, total, hasMore } = await readPage(
+        request,
+        (id) => locateMoney(db, "payouts", request, id),
+        (window) => listPayoutItems(db, request, { ...request, ...timesOf(request) }, window),
+      );
+      return create(ListPayoutsResponseSchema, { payouts: rows.map(toPayout), total, hasMore });
+    },
+    getPayout: async (request) => {
+      const found = await findPayout(db, request, request.id);
+      if (!found) throw new Failure("NOT_FOUND");
+      return { payout: toPayout(found) };
+    },
+  };
+}
+
+type Timestamps = Pick<Parameters<ServiceImpl<typeof BalanceService>["listPayouts"]>[0], "from" | "to">;
+
+function timesOf({ from, to }: Timestamps) {
+  return { from: from && timestampDate(from), to: to && timestampDate(to) };
+}
+
+function toTransaction({ occurredAt, postedAt, availableAt, ...item }: TransactionItem): BalanceTransaction {
+  return create(BalanceTransactionSchema, {
+    ...item,
+    occurredAt: timestampFromDate(occurredAt),
+    postedAt: timestampFromDate(postedAt),
+    availableAt: timestampFromDate(availableAt),
+  });
+}
+
+function toPayout({ createdAt, reconciledAt, ...item }: PayoutItem): Payout {
+  const isReconciled = reconciledAt !== undefined;
+  return create(PayoutSchema, { ...item, isReconciled, createdAt: timestampFromDate(createdAt) });
+}

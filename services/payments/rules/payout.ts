@@ -1,0 +1,19 @@
+// A payout's state: the processor's reports move it forward, and one that was paid can only be returned. Pure.
+import type { PayoutStatus } from "./movement.ts";
+
+const rank: Readonly<Record<PayoutStatus, number>> = { pending: 0, in_transit: 1, paid: 2, failed: 3, returned: 3 };
+
+/** The status after a report. A late report changes nothing. @param known undefined: a new payout */
+export function nextPayoutStatus(known: PayoutStatus | undefined, reported: PayoutStatus): PayoutStatus {
+  if (known === undefined) return reported;
+  if (known === "failed" || known === "returned") return known;
+  if (known === "paid") return reported === "failed" || reported === "returned" ? "returned" : "paid";
+  return rank[reported] > rank[known] ? reported : known;
+}
+
+/** The event of a change; undefined: none. */
+export function payoutEvent(known: PayoutStatus | undefined, next: PayoutStatus): "paid" | "failed" | undefined {
+  if (known === next) return undefined;
+  if (next === "paid") return "paid";
+  return next === "failed" || next === "returned" ? "failed" : undefined;
+}

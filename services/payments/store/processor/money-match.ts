@@ -1,0 +1,94 @@
+// Compares our books with the processor's movements and payouts, and keeps the state of that comparison per account.
+import type { Sql } from "#platform/database/database.ts";
+import type { ProcessorAccount } from "../../connectors/connector.ts";
+import type { Difference } from "../../rules/statement.ts";
+
+export interface BalanceCheck {
+  /** Unmatched amounts of the check before by currency, minor units: processor − movements. */
+  readonly gaps: Readonly<Record<string, string>>;
+  /** The check before compared payments up to this age, seconds. */
+  readonly sinceSeconds: number;
+}
+
+/** Claims a check of an account that is due. @returns undefined: it is not */
+export async function claimBalanceCheck(
+  sql: Sql,
+  accountId: string,
+  everySeconds: number,
+): Promise<BalanceCheck | undefined> {
+  const [row] = await sql.rows<{ gaps: BalanceCheck["gaps"]; since: number | null }>(
+    `update movement_cursors c set checked_at = now() from movement_cursors before
+     where c.connector_account_id = $1 and before.connector_account_id = $1
+       and (c.checked_at is null or c.checked_at <= now() - make_interval(secs => $2))
+     returning c.balance_gaps as gaps, extract(epoch from now() - before.checked_at)::float as since`,
+    [accountId, everySeconds],
+  );
+  return row && { gaps: row.gaps, sinceSeconds: row.since ?? Number.MAX_SAFE_INTEGER };
+}
+
+export async function saveBalanceGaps(sql: Sql, accountId: string, gaps: BalanceCheck["gaps"]): Promise<void> {
+  await sql.rows(`update movement_cursors set balance_gaps = $2 where connector_account_id = $1`, [
+    accountId,
+    JSON.stringify(gaps),
+  ]);
+}
+
+/**
+ * Payments whose money differs between the journal and the processor, movements with our reference that belong to no
+ * payment, and payouts that their movements explain in part. An open dispute and a pending refund are at the processor
+ * before they are in processor_clearing.
+ * @param window payments and movements that changed between these ages, seconds; those that are listed always count
+ */
+export async function moneyDifferences(
+  sql: Sql,
+  { id: accountId, merchantId, environment }: Pick<ProcessorAccount, "id" | "merchantId" | "environment">,
+  { sinceSeconds, untilSeconds }: { readonly sinceSeconds: number; readonly untilSeconds: number },
+): Promise<Difference[]> {
+  return await sql.rows<Difference & object>(
+    `with period as (
+       select now() - make_interval(secs => least($2::float, 1e9)) as since, now() - make_interval(secs => $3) as until),
+     candidate as (
+       select m.payment_id as id from movements m, period
+         where m.connector_account_id = $1 and m.posted_at > since and m.posted_at <= until and m.payment_id is not null
+       union select p.id from payments p, period
+         where p.merchant_id = $4 and p.environment = $5 and p.visible and p.updated_at > since and p.updated_at <= until
+           and p.connector_account_id = $1 and p.captured_at is not null
+       union select payment_id from statement_differences
+         where connector_account_id = $1 and kind = 'clearing' and resolved_at is null),
+     sums as (
+       select p.id, p.currency,
+         (select coalesce(sum(case 'processor_clearing' when debit then amount when credit then -amount end), 0) from journal
+          where payment_id = p.id) as booked,
+         (select coalesce(sum(coalesce(source_amount, amount)), 0) from movements where payment_id = p.id and is_ours
+           and type in ('capture', 'refund', 'refund_failure', 'dispute', 'dispute_reversal')) as moved,
+         (select coalesce(sum(amount), 0) from disputes where payment_id = p.id and status in ('needs_response', 'under_review'))
+           as disputed,
+         (select coalesce(sum(amount), 0) from refunds where payment_id = p.id and status = 'pending') as refunding
+       from candidate c join payments p on p.id = c.id)
+     select 'payment' as object, id as ref, 'clearing' as kind, id as "paymentId", booked || ' ' || currency as ours,
+       moved || ' ' || currency as theirs
+     from sums where booked - moved not in (0, disputed, refunding, disputed + refunding)
+     union all
+     select 'movement', m.id, 'unknown_to_us', '', '', m.amount || ' ' || m.currency || ' ' || m.type from movements m, period
+     where m.connector_account_id = $1 and m.payment_id is null and m.intent_ref <> '' and m.is_ours and m.posted_at <= until
+     union all
+     select 'payout', id, 'unattributed', '', lines_amount || ' ' || currency, amount || ' ' || currency from payouts
+     where connector_account_id = $1 and lines_amount <> 0 and unattributed_amount <> 0`,
+    [accountId, sinceSeconds, untilSeconds, merchantId, environment],
+  );
+}
+
+/** Resolves listed differences of money that are not found any more. */
+export async function resolveMoneyDifferences(
+  sql: Sql,
+  accountId: string,
+  found: readonly Pick<Difference, "kind" | "ref">[],
+): Promise<void> {
+  await sql.rows(
+    `update statement_differences d set resolved_at = now()
+     where connector_account_id = $1 and resolved_at is null and object in ('payment', 'movement', 'payout', 'balance')
+       and kind in ('clearing', 'unknown_to_us', 'unattributed', 'balance') and (kind <> 'unknown_to_us' or object = 'movement')
+       and not exists (select from unnest($2::text[], $3::text[]) as f (kind, ref) where f.kind = d.kind and f.ref = d.ref)`,
+    [accountId, found.map(({ kind }) => kind), found.map(({ ref }) => ref)],
+  );
+}
