@@ -14,6 +14,7 @@ import {
   type GetBrandingResponse,
   MerchantService,
 } from "#proto/merchant/v1/merchant_pb.ts";
+import { BalanceService } from "#proto/payments/v1/balance_pb.ts";
 import { DisputeService } from "#proto/payments/v1/disputes_pb.ts";
 import { PaymentsService } from "#proto/payments/v1/payments_pb.ts";
 import { WebhookService } from "#proto/webhook/v1/webhook_pb.ts";
@@ -26,6 +27,7 @@ export interface Peers {
   readonly links: Client<typeof PaymentLinkService>;
   readonly payments: Client<typeof PaymentsService>;
   readonly disputes: Client<typeof DisputeService>;
+  readonly balance: Client<typeof BalanceService>;
   readonly merchants: Client<typeof MerchantService>;
   /** Branding of a merchant's pages; concurrent requests share one call. */
   brandingOf(owner: { readonly merchantId: string; readonly environment: Environment }): Promise<GetBrandingResponse>;
@@ -59,6 +61,7 @@ export function connectPeers(
     links: checkout.client(PaymentLinkService),
     payments: payments.client(PaymentsService),
     disputes: payments.client(DisputeService),
+    balance: payments.client(BalanceService),
     merchants,
     brandingOf: (owner) => {
       const key = `${owner.merchantId}/${owner.environment}`;

@@ -13,6 +13,7 @@ import {
 } from "#proto/merchant/v1/merchant_pb.ts";
 import { PeopleService, SignInService } from "#proto/merchant/v1/people_pb.ts";
 import { ReceiptService } from "#proto/merchant/v1/receipts_pb.ts";
+import { BalanceService } from "#proto/payments/v1/balance_pb.ts";
 import { DisputeService } from "#proto/payments/v1/disputes_pb.ts";
 import { FeeService } from "#proto/payments/v1/fee_pb.ts";
 import { JournalService } from "#proto/payments/v1/journal_pb.ts";
@@ -46,6 +47,7 @@ export function connectConsolePeers(config: ConsoleConfig, { neighbours }: Pick<
     risk: checkout.client(RiskService),
     payments: payments.client(PaymentsService),
     disputes: payments.client(DisputeService),
+    balance: payments.client(BalanceService),
     accounts: payments.client(ConnectorAccountService),
     operations: payments.client(OperatorService),
     statements: payments.client(StatementService),

@@ -31,6 +31,11 @@ export const describedTags = [
       "Chargebacks and inquiries of buyers' banks. Respond with evidence before `evidence_due_at`, or accept; the status shows the outcome.",
   },
   {
+    name: "Balance",
+    description:
+      "Your money at the processors, as they report it every few minutes: the balance, each change of it, and the payouts to your bank. Processors without such lists are left out.",
+  },
+  {
     name: "Webhooks",
     description:
       "Endpoints for events of payments, refunds, disputes and sessions, their deliveries, and the list of events. Fulfil orders on a verified webhook, not on the browser's return.",

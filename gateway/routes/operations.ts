@@ -2,6 +2,7 @@
 import type { GatewayContext } from "../auth/auth.ts";
 import type { Peers } from "../peers.ts";
 import { apiKeyRoutes } from "./api-keys.ts";
+import { balanceRoutes } from "./balance.ts";
 import { checkoutRoutes } from "./checkout.ts";
 import { checkoutSessionRoutes } from "./checkout-sessions.ts";
 import { connectorRoutes } from "./connectors.ts";
@@ -24,6 +25,7 @@ export function addOperations(context: GatewayContext, peers: Peers): void {
   refundRoutes(context, peers);
   disputeRoutes(context, peers);
   disputeFileRoutes(context, peers);
+  balanceRoutes(context, peers);
   webhookEndpointRoutes(context, peers);
   webhookDeliveryRoutes(context, peers);
   webhookRunRoutes(context, peers);

@@ -78,6 +78,7 @@ export function toListedPayment(item: PaymentItem): ListedPayment {
 export function toPayment(record: PaymentRecord, names: FailureNames): Payment {
   return create(PaymentSchema, {
     ...record,
+    ...(record.processorFee !== undefined && { processorFee: record.processorFee }),
     metadata: { ...record.metadata },
     createdAt: timestampFromDate(record.createdAt),
     authorizedAt: toTimestamp(record.authorizedAt),

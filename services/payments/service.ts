@@ -13,6 +13,7 @@ import { type RunningService, type ServiceBase, type ServiceParts, startService 
 import { TeamService } from "#proto/access/v1/teams_pb.ts";
 import type { Event } from "#proto/events/v1/events_pb.ts";
 import { ConnectorService } from "#proto/merchant/v1/merchant_pb.ts";
+import { BalanceService } from "#proto/payments/v1/balance_pb.ts";
 import { DisputeService } from "#proto/payments/v1/disputes_pb.ts";
 import { FeeService } from "#proto/payments/v1/fee_pb.ts";
 import { JournalService } from "#proto/payments/v1/journal_pb.ts";
@@ -29,9 +30,11 @@ import { checkJournalJob } from "./jobs/check-journal.ts";
 import { checkUnexpectedFundsJob } from "./jobs/check-unexpected-funds.ts";
 import { matchStatementsJob } from "./jobs/match-statements.ts";
 import { pollEventsJob } from "./jobs/poll-events.ts";
+import { readMovementsJob } from "./jobs/read-movements.ts";
 import { driveOperationsJob, reconcileJobs } from "./jobs/reconcile.ts";
 import { bucketStarts } from "./lists/counted-ranges.ts";
 import { paymentsMetrics } from "./metrics.ts";
+import { balanceRpc } from "./rpc/balance.ts";
 import { connectorAccountsRpc } from "./rpc/connector-accounts.ts";
 import { disputesRpc } from "./rpc/disputes.ts";
 import { feeRpc } from "./rpc/fees.ts";
@@ -99,6 +102,7 @@ function build(config: PaymentsConfig, base: ServiceBase<Database>): ServicePart
     rpc: [
       defineRpc(PaymentsService, paymentsRpc(context)),
       defineRpc(DisputeService, disputesRpc(context)),
+      defineRpc(BalanceService, balanceRpc(context)),
       defineRpc(OperatorService, operatorRpc(context)),
       defineRpc(FeeService, feeRpc(context)),
       defineRpc(JournalService, journalRpc(context)),
@@ -116,6 +120,7 @@ function build(config: PaymentsConfig, base: ServiceBase<Database>): ServicePart
       pollEventsJob({ ...context, eventPollSeconds: config.EVENT_POLL_SECONDS }),
       checkJournalJob(context),
       matchStatementsJob(context),
+      readMovementsJob({ ...context, eventPollSeconds: config.EVENT_POLL_SECONDS }),
       { name: "sweep-idempotency-keys", everyMs: 600_000, runOnce: () => keys.sweep() },
       { name: "sweep-dispute-files", everyMs: 3_600_000, runOnce: () => sweepFiles(db) },
       { name: "sweep-processor-events", everyMs: 3_600_000, runOnce: () => sweepProcessorEvents(db) },

@@ -17,6 +17,7 @@ import {
   jsonComponent,
   listValues,
   metadataSchema,
+  numberOf,
   optionalField,
   optionalProperty,
   referenceSchema,
@@ -176,6 +177,13 @@ export const PaymentJson = jsonComponent(
       "captured_amount − refunded_amount − fee_amount − lost disputes, minor units; 0 before capture.",
       990,
     ),
+    processor_fee: Type.Optional(
+      amountSchema(
+        "The processor's fees for it, minor units; absent until the processor has listed them, and if in another currency.",
+        40,
+      ),
+    ),
+    margin: Type.Optional(amountSchema("fee_amount − processor_fee, minor units.", 20)),
     currency: currencySchema,
     status,
     connector_ref: Type.Optional(textSchema("The payment's id at the processor.")),
@@ -235,6 +243,7 @@ export function presentPayment(payment: Payment | undefined): Static<typeof Paym
     dispute: payment?.dispute && presentDispute(payment.dispute),
     attempts: payment?.attempts.map(presentAttempt),
     routing: payment?.routing && presentRouting(payment.routing),
+    margin: payment?.processorFee === undefined ? undefined : numberOf(payment.feeAmount - payment.processorFee),
   });
 }
 

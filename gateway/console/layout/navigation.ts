@@ -25,6 +25,8 @@ export const merchantNavigation: readonly Group[] = [
       { path: "/payments", label: "payments", action: "payments.read" },
       { path: "/refunds", label: "refunds", action: "payments.read" },
       { path: "/disputes", label: "disputes", action: "payments.read" },
+      { path: "/balance", label: "balance", action: "payments.read" },
+      { path: "/payouts", label: "payouts", action: "payments.read" },
       { path: "/links", label: "links", action: "payments.read" },
       { path: "/checkouts", label: "checkouts", action: "payments.read" },
     ],

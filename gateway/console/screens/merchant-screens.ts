@@ -8,6 +8,8 @@ import { requestsRoutes } from "./developers/requests.ts";
 import { webhookRoutes } from "./developers/webhook.ts";
 import { signingSecretRoutes, webhookFormRoutes } from "./developers/webhook-form.ts";
 import { webhooksRoutes } from "./developers/webhooks.ts";
+import { balanceRoutes } from "./money/balance/balance.ts";
+import { payoutsRoutes } from "./money/balance/payouts.ts";
 import { disputesRoutes } from "./money/disputes/dispute.ts";
 import { homeRoutes } from "./money/home/home.ts";
 import { linksRoutes } from "./money/links/list.ts";
@@ -33,6 +35,8 @@ export function merchantScreens(context: ConsoleContext): void {
   paymentRoutes(context);
   refundsRoutes(context);
   disputesRoutes(context);
+  balanceRoutes(context);
+  payoutsRoutes(context);
   linksRoutes(context);
   webhooksRoutes(context);
   webhookFormRoutes(context);

@@ -39,6 +39,7 @@ const tones = {
     active: "good",
     busy: "wait",
   },
+  payoutStates: { pending: "wait", in_transit: "wait", paid: "good", failed: "bad", returned: "bad" },
   merchantStates: { active: "good", approved: "good", suspended: "bad", rejected: "bad", submitted: "wait" },
 } as const satisfies Readonly<Partial<Record<CodeArea, Readonly<Record<string, Tone>>>>>;
 type StateArea = keyof typeof tones;

@@ -79,7 +79,11 @@ async function readPages<T>(
 }
 
 /** Saves a payout with the event of its change. */
-async function recordPayout({ db, outbox }: ReadDeps, account: ProcessorAccount, reported: ProcessorPayout): Promise<void> {
+async function recordPayout(
+  { db, outbox }: ReadDeps,
+  account: ProcessorAccount,
+  reported: ProcessorPayout,
+): Promise<void> {
   const { id: connectorAccountId, merchantId, environment } = account;
   const { arrivesAt, ...same } = reported;
   await db.transaction(async (tx) => {

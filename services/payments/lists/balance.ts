@@ -1,6 +1,15 @@
 // Reads a merchant's balance, balance transactions and payouts. The balance is a sum of days and of the last day's
 // movements; lists have exact totals.
-import { bigint, Columns, optionalColumn, type RowOf, sqlColumn, text, time } from "#platform/database/columns.ts";
+import {
+  bigint,
+  type Column,
+  Columns,
+  optionalColumn,
+  type RowOf,
+  sqlColumn,
+  text,
+  time,
+} from "#platform/database/columns.ts";
 import { parseTime, type Sql } from "#platform/database/database.ts";
 import { Condition, Params } from "#platform/lists/condition.ts";
 import { afterCursor, type Cursor } from "#platform/lists/cursor.ts";
@@ -8,6 +17,7 @@ import type { PageWindow } from "#platform/lists/dated-list.ts";
 import { timeRange } from "#platform/lists/day-range.ts";
 import { invalidField } from "#platform/values/failure.ts";
 import type { PayoutStatus, ProcessorBalance } from "../rules/movement.ts";
+import { nullableText } from "../store/payment-columns.ts";
 import type { Owner } from "../store/payment-records.ts";
 
 export type Balance = ProcessorBalance & { readonly feesDue: bigint };
@@ -58,6 +68,27 @@ function balanceOf(currency: string, { occurred, available, reserved, fees_due }
   return { currency, ...amounts, reserved: BigInt(reserved), feesDue: BigInt(fees_due) };
 }
 
+/** Pending amounts by the UTC day on which they become available, soonest first. */
+export async function pendingDays(
+  sql: Sql,
+  owner: Owner,
+): Promise<{ currency: string; day: string; amount: bigint }[]> {
+  const rows = await sql.rows<{ currency: string; day: string; amount: string }>(
+    `with today as (select (now() at time zone 'UTC')::date as day)
+     select currency, day::text, sum(amount)::text as amount from (
+       select d.currency, d.day, d.available as amount from movement_days d, today
+       where d.merchant_id = $1 and d.environment = $2 and d.day > today.day
+       union all
+       select m.currency, today.day, m.net from movements m, today
+       where m.merchant_id = $1 and m.environment = $2 and m.type <> 'fee' and m.available_at > now()
+         and m.available_at < (today.day + 1)::timestamp at time zone 'UTC') parts
+     group by currency, day having sum(amount) <> 0 order by currency, day`,
+    [owner.merchantId, owner.environment],
+  );
+  return rows.map((row) => ({ ...row, amount: BigInt(row.amount) }));
+}
+
+const zeroForNull: Column<bigint> = { ...bigint, read: (stored: string | null) => BigInt(stored ?? 0) };
 const transactionColumns = new Columns({
   id: text,
   type: text,
@@ -66,12 +97,12 @@ const transactionColumns = new Columns({
   fee: bigint,
   net: bigint,
   currency: text,
-  sourceAmount: optionalColumn(bigint),
-  sourceCurrency: optionalColumn(text),
-  paymentId: optionalColumn(text),
-  refundId: optionalColumn(text),
-  disputeId: optionalColumn(text),
-  payoutId: optionalColumn(text),
+  sourceAmount: zeroForNull,
+  sourceCurrency: nullableText,
+  paymentId: nullableText,
+  refundId: nullableText,
+  disputeId: nullableText,
+  payoutId: nullableText,
   occurredAt: time,
   postedAt: time,
   availableAt: time,
@@ -174,7 +205,7 @@ const payoutColumns = new Columns({
   failureMessage: text,
   createdAt: time,
   reconciledAt: optionalColumn(time),
-  unattributedAmount: optionalColumn(bigint),
+  unattributedAmount: zeroForNull,
 });
 const payoutFields = `(select t.*, t.ref as connector_ref from payouts t) t`;
 

@@ -22,6 +22,7 @@ import {
   listTransactions,
   locateMoney,
   type PayoutItem,
+  pendingDays,
   readBalance,
   type TransactionItem,
 } from "../lists/balance.ts";
@@ -30,7 +31,8 @@ export function balanceRpc({ db }: { readonly db: Database }): ServiceImpl<typeo
   return {
     getBalance: async (request) => {
       const { at, balances } = await readBalance(db, request, request.at && timestampDate(request.at));
-      return create(GetBalanceResponseSchema, { balances, at: timestampFromDate(at) });
+      const days = request.at ? [] : await pendingDays(db, request);
+      return create(GetBalanceResponseSchema, { balances, at: timestampFromDate(at), pendingDays: days });
     },
     listBalanceTransactions: async (request) => {
       const filters = { ...request, ...timesOf(request) };

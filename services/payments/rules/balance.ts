@@ -8,6 +8,8 @@ export function balanceGaps(
 ): ReadonlyMap<string, bigint> {
   const has = new Map(reported.map(({ currency, available, pending }) => [currency, available + pending]));
   const currencies = [...new Set([...has.keys(), ...moved.keys()])].toSorted();
-  const gaps = currencies.map((currency) => [currency, (has.get(currency) ?? 0n) - (moved.get(currency) ?? 0n)] as const);
+  const gaps = currencies.map(
+    (currency) => [currency, (has.get(currency) ?? 0n) - (moved.get(currency) ?? 0n)] as const,
+  );
   return new Map(gaps.filter(([, gap]) => gap !== 0n));
 }

@@ -58,6 +58,8 @@ export interface PaymentRecord extends Omit<PaymentItem, "card">, RowOf<typeof r
   readonly dispute: DisputeRecord | undefined;
   /** Those that have ended, oldest first. */
   readonly attempts: readonly AttemptRecord[];
+  /** Minor units; undefined: the processor has not listed it yet, or in another currency. */
+  readonly processorFee: bigint | undefined;
   /** The last attempt if the payment failed or was canceled after it failed. */
   readonly failed: AttemptRecord | undefined;
 }
@@ -118,12 +120,16 @@ interface RecordRow extends ItemRow {
   refunds: object[] | null;
   dispute: object | null;
   attempts: object[] | null;
+  processor_fee: string | null;
 }
 
 async function findRecords(sql: Sql, keys: readonly RecordKey[]): Promise<(PaymentRecord | undefined)[]> {
   const rows = await sql.rows<RecordRow>(
     `select ${itemColumns}, ${recordFields.names("t")},
        (select jsonb_agg(r order by r.created_at, r.id) from refunds r where r.payment_id = t.id) as refunds,
+       (select case when bool_and(m.currency = t.currency) then
+           sum(m.fee - case when m.type in ('processor_fee', 'dispute_fee') then m.amount else 0 end) end::text
+         from movements m where m.payment_id = t.id and m.type <> 'fee') as processor_fee,
        (select jsonb_agg(a order by coalesce(a.started_at, a.ended_at), a.ended_at, a.ref)
          from attempts a where a.payment_id = t.id) as attempts,
        (select to_jsonb(d) from disputes d where d.payment_id = t.id
@@ -171,6 +177,7 @@ function recordOf(row: RecordRow): PaymentRecord {
     refunds: (row.refunds ?? []).map((refund) => refundColumns.read(refund)),
     dispute: row.dispute ? disputeColumns.read(row.dispute) : undefined,
     attempts,
+    processorFee: row.processor_fee === null ? undefined : BigInt(row.processor_fee),
     failed: hasFailed ? last : undefined,
   };
 }

@@ -18,7 +18,7 @@ import type { Message } from "@bufbuild/protobuf";
  * Describes the file payments/v1/balance.proto.
  */
 export const file_payments_v1_balance: GenFile = /*@__PURE__*/
-  fileDesc("ChlwYXltZW50cy92MS9iYWxhbmNlLnByb3RvEgtwYXltZW50cy52MSJrCg9DdXJyZW5jeUJhbGFuY2USEAoIY3VycmVuY3kYASABKAkSEQoJYXZhaWxhYmxlGAIgASgDEg8KB3BlbmRpbmcYAyABKAMSEAoIcmVzZXJ2ZWQYBCABKAMSEAoIZmVlc19kdWUYBSABKAMimAMKEkJhbGFuY2VUcmFuc2FjdGlvbhIKCgJpZBgBIAEoCRIMCgR0eXBlGAIgASgJEhwKFGNvbm5lY3Rvcl9hY2NvdW50X2lkGAMgASgJEg4KBmFtb3VudBgEIAEoAxILCgNmZWUYBSABKAMSCwoDbmV0GAYgASgDEhAKCGN1cnJlbmN5GAcgASgJEhUKDXNvdXJjZV9hbW91bnQYCCABKAMSFwoPc291cmNlX2N1cnJlbmN5GAkgASgJEhIKCnBheW1lbnRfaWQYCiABKAkSEQoJcmVmdW5kX2lkGAsgASgJEhIKCmRpc3B1dGVfaWQYDCABKAkSEQoJcGF5b3V0X2lkGA0gASgJEi8KC29jY3VycmVkX2F0GA4gASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBItCglwb3N0ZWRfYXQYDyABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEjAKDGF2YWlsYWJsZV9hdBgQIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXAirAIKBlBheW91dBIKCgJpZBgBIAEoCRIcChRjb25uZWN0b3JfYWNjb3VudF9pZBgCIAEoCRIVCg1jb25uZWN0b3JfcmVmGAMgASgJEg4KBmFtb3VudBgEIAEoAxIQCghjdXJyZW5jeRgFIAEoCRIOCgZzdGF0dXMYBiABKAkSFAoMYXJyaXZhbF9kYXRlGAcgASgJEhwKFHN0YXRlbWVudF9kZXNjcmlwdG9yGAggASgJEhcKD2ZhaWx1cmVfbWVzc2FnZRgJIAEoCRIuCgpjcmVhdGVkX2F0GAogASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIVCg1pc19yZWNvbmNpbGVkGAsgASgIEhsKE3VuYXR0cmlidXRlZF9hbW91bnQYDCABKAMisAEKEUdldEJhbGFuY2VSZXF1ZXN0EjgKC21lcmNoYW50X2lkGAEgASgJQiO6SCByHjIcXm1lcl9bMC05YS1oamttbnAtdHYtel17MjZ9JBI5CgtlbnZpcm9ubWVudBgCIAEoDjIYLm1lcmNoYW50LnYxLkVudmlyb25tZW50Qgq6SAeCAQQQASAAEiYKAmF0GAMgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcCJsChJHZXRCYWxhbmNlUmVzcG9uc2USLgoIYmFsYW5jZXMYASADKAsyHC5wYXltZW50cy52MS5DdXJyZW5jeUJhbGFuY2USJgoCYXQYAiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wIucDCh5MaXN0QmFsYW5jZVRyYW5zYWN0aW9uc1JlcXVlc3QSOAoLbWVyY2hhbnRfaWQYASABKAlCI7pIIHIeMhxebWVyX1swLTlhLWhqa21ucC10di16XXsyNn0kEjkKC2Vudmlyb25tZW50GAIgASgOMhgubWVyY2hhbnQudjEuRW52aXJvbm1lbnRCCrpIB4IBBBABIAASFQoEdHlwZRgDIAEoCUIHukgEcgIYIBImCghjdXJyZW5jeRgEIAEoCUIUukgRcg8yDV4oW0EtWl17M30pPyQSGwoKcGF5bWVudF9pZBgFIAEoCUIHukgEcgIYQBIaCglyZWZ1bmRfaWQYBiABKAlCB7pIBHICGEASGwoKZGlzcHV0ZV9pZBgHIAEoCUIHukgEcgIYQBIaCglwYXlvdXRfaWQYCCABKAlCB7pIBHICGEASKAoEZnJvbRgJIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASJgoCdG8YCiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEhkKBWxpbWl0GAsgASgFQgq6SAcaBRjIASgBEhcKBm9mZnNldBgMIAEoA0IHukgEIgIoABIZCghhZnRlcl9pZBgNIAEoCUIHukgEcgIYQCJMCg5UcmFuc2FjdGlvblN1bRIQCghjdXJyZW5jeRgBIAEoCRIOCgZhbW91bnQYAiABKAMSCwoDZmVlGAMgASgDEgsKA25ldBgEIAEoAyKkAQofTGlzdEJhbGFuY2VUcmFuc2FjdGlvbnNSZXNwb25zZRI1Cgx0cmFuc2FjdGlvbnMYASADKAsyHy5wYXltZW50cy52MS5CYWxhbmNlVHJhbnNhY3Rpb24SDQoFdG90YWwYAiABKAMSKQoEc3VtcxgDIAMoCzIbLnBheW1lbnRzLnYxLlRyYW5zYWN0aW9uU3VtEhAKCGhhc19tb3JlGAQgASgIIqoBChxHZXRCYWxhbmNlVHJhbnNhY3Rpb25SZXF1ZXN0EjgKC21lcmNoYW50X2lkGAEgASgJQiO6SCByHjIcXm1lcl9bMC05YS1oamttbnAtdHYtel17MjZ9JBI5CgtlbnZpcm9ubWVudBgCIAEoDjIYLm1lcmNoYW50LnYxLkVudmlyb25tZW50Qgq6SAeCAQQQASAAEhUKAmlkGAMgASgJQgm6SAZyBBABGEAiVQodR2V0QmFsYW5jZVRyYW5zYWN0aW9uUmVzcG9uc2USNAoLdHJhbnNhY3Rpb24YASABKAsyHy5wYXltZW50cy52MS5CYWxhbmNlVHJhbnNhY3Rpb24i6wIKEkxpc3RQYXlvdXRzUmVxdWVzdBI4CgttZXJjaGFudF9pZBgBIAEoCUIjukggch4yHF5tZXJfWzAtOWEtaGprbW5wLXR2LXpdezI2fSQSOQoLZW52aXJvbm1lbnQYAiABKA4yGC5tZXJjaGFudC52MS5FbnZpcm9ubWVudEIKukgHggEEEAEgABIXCgZzdGF0dXMYAyABKAlCB7pIBHICGCASJgoIY3VycmVuY3kYBCABKAlCFLpIEXIPMg1eKFtBLVpdezN9KT8kEigKBGZyb20YBSABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEiYKAnRvGAYgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIZCgVsaW1pdBgHIAEoBUIKukgHGgUYyAEoARIXCgZvZmZzZXQYCCABKANCB7pIBCICKAASGQoIYWZ0ZXJfaWQYCSABKAlCB7pIBHICGEAiXAoTTGlzdFBheW91dHNSZXNwb25zZRIkCgdwYXlvdXRzGAEgAygLMhMucGF5bWVudHMudjEuUGF5b3V0Eg0KBXRvdGFsGAIgASgDEhAKCGhhc19tb3JlGAMgASgIIp4BChBHZXRQYXlvdXRSZXF1ZXN0EjgKC21lcmNoYW50X2lkGAEgASgJQiO6SCByHjIcXm1lcl9bMC05YS1oamttbnAtdHYtel17MjZ9JBI5CgtlbnZpcm9ubWVudBgCIAEoDjIYLm1lcmNoYW50LnYxLkVudmlyb25tZW50Qgq6SAeCAQQQASAAEhUKAmlkGAMgASgJQgm6SAZyBBABGEAiOAoRR2V0UGF5b3V0UmVzcG9uc2USIwoGcGF5b3V0GAEgASgLMhMucGF5bWVudHMudjEuUGF5b3V0MpkECg5CYWxhbmNlU2VydmljZRJWCgpHZXRCYWxhbmNlEh4ucGF5bWVudHMudjEuR2V0QmFsYW5jZVJlcXVlc3QaHy5wYXltZW50cy52MS5HZXRCYWxhbmNlUmVzcG9uc2UiB5ACAZi1GAMSfQoXTGlzdEJhbGFuY2VUcmFuc2FjdGlvbnMSKy5wYXltZW50cy52MS5MaXN0QmFsYW5jZVRyYW5zYWN0aW9uc1JlcXVlc3QaLC5wYXltZW50cy52MS5MaXN0QmFsYW5jZVRyYW5zYWN0aW9uc1Jlc3BvbnNlIgeQAgGYtRgDEncKFUdldEJhbGFuY2VUcmFuc2FjdGlvbhIpLnBheW1lbnRzLnYxLkdldEJhbGFuY2VUcmFuc2FjdGlvblJlcXVlc3QaKi5wYXltZW50cy52MS5HZXRCYWxhbmNlVHJhbnNhY3Rpb25SZXNwb25zZSIHkAIBmLUYAxJZCgtMaXN0UGF5b3V0cxIfLnBheW1lbnRzLnYxLkxpc3RQYXlvdXRzUmVxdWVzdBogLnBheW1lbnRzLnYxLkxpc3RQYXlvdXRzUmVzcG9uc2UiB5ACAZi1GAMSUwoJR2V0UGF5b3V0Eh0ucGF5bWVudHMudjEuR2V0UGF5b3V0UmVxdWVzdBoeLnBheW1lbnRzLnYxLkdldFBheW91dFJlc3BvbnNlIgeQAgGYtRgDGgeKtRgDAQcEYgZwcm90bzM", [file_access_v1_access, file_buf_validate_validate, file_google_protobuf_timestamp, file_merchant_v1_merchant]);
+  fileDesc("ChlwYXltZW50cy92MS9iYWxhbmNlLnByb3RvEgtwYXltZW50cy52MSJrCg9DdXJyZW5jeUJhbGFuY2USEAoIY3VycmVuY3kYASABKAkSEQoJYXZhaWxhYmxlGAIgASgDEg8KB3BlbmRpbmcYAyABKAMSEAoIcmVzZXJ2ZWQYBCABKAMSEAoIZmVlc19kdWUYBSABKAMimAMKEkJhbGFuY2VUcmFuc2FjdGlvbhIKCgJpZBgBIAEoCRIMCgR0eXBlGAIgASgJEhwKFGNvbm5lY3Rvcl9hY2NvdW50X2lkGAMgASgJEg4KBmFtb3VudBgEIAEoAxILCgNmZWUYBSABKAMSCwoDbmV0GAYgASgDEhAKCGN1cnJlbmN5GAcgASgJEhUKDXNvdXJjZV9hbW91bnQYCCABKAMSFwoPc291cmNlX2N1cnJlbmN5GAkgASgJEhIKCnBheW1lbnRfaWQYCiABKAkSEQoJcmVmdW5kX2lkGAsgASgJEhIKCmRpc3B1dGVfaWQYDCABKAkSEQoJcGF5b3V0X2lkGA0gASgJEi8KC29jY3VycmVkX2F0GA4gASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBItCglwb3N0ZWRfYXQYDyABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEjAKDGF2YWlsYWJsZV9hdBgQIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXAirAIKBlBheW91dBIKCgJpZBgBIAEoCRIcChRjb25uZWN0b3JfYWNjb3VudF9pZBgCIAEoCRIVCg1jb25uZWN0b3JfcmVmGAMgASgJEg4KBmFtb3VudBgEIAEoAxIQCghjdXJyZW5jeRgFIAEoCRIOCgZzdGF0dXMYBiABKAkSFAoMYXJyaXZhbF9kYXRlGAcgASgJEhwKFHN0YXRlbWVudF9kZXNjcmlwdG9yGAggASgJEhcKD2ZhaWx1cmVfbWVzc2FnZRgJIAEoCRIuCgpjcmVhdGVkX2F0GAogASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIVCg1pc19yZWNvbmNpbGVkGAsgASgIEhsKE3VuYXR0cmlidXRlZF9hbW91bnQYDCABKAMisAEKEUdldEJhbGFuY2VSZXF1ZXN0EjgKC21lcmNoYW50X2lkGAEgASgJQiO6SCByHjIcXm1lcl9bMC05YS1oamttbnAtdHYtel17MjZ9JBI5CgtlbnZpcm9ubWVudBgCIAEoDjIYLm1lcmNoYW50LnYxLkVudmlyb25tZW50Qgq6SAeCAQQQASAAEiYKAmF0GAMgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcCKbAQoSR2V0QmFsYW5jZVJlc3BvbnNlEi4KCGJhbGFuY2VzGAEgAygLMhwucGF5bWVudHMudjEuQ3VycmVuY3lCYWxhbmNlEiYKAmF0GAIgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBItCgxwZW5kaW5nX2RheXMYAyADKAsyFy5wYXltZW50cy52MS5QZW5kaW5nRGF5IjsKClBlbmRpbmdEYXkSEAoIY3VycmVuY3kYASABKAkSCwoDZGF5GAIgASgJEg4KBmFtb3VudBgDIAEoAyLnAwoeTGlzdEJhbGFuY2VUcmFuc2FjdGlvbnNSZXF1ZXN0EjgKC21lcmNoYW50X2lkGAEgASgJQiO6SCByHjIcXm1lcl9bMC05YS1oamttbnAtdHYtel17MjZ9JBI5CgtlbnZpcm9ubWVudBgCIAEoDjIYLm1lcmNoYW50LnYxLkVudmlyb25tZW50Qgq6SAeCAQQQASAAEhUKBHR5cGUYAyABKAlCB7pIBHICGCASJgoIY3VycmVuY3kYBCABKAlCFLpIEXIPMg1eKFtBLVpdezN9KT8kEhsKCnBheW1lbnRfaWQYBSABKAlCB7pIBHICGEASGgoJcmVmdW5kX2lkGAYgASgJQge6SARyAhhAEhsKCmRpc3B1dGVfaWQYByABKAlCB7pIBHICGEASGgoJcGF5b3V0X2lkGAggASgJQge6SARyAhhAEigKBGZyb20YCSABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEiYKAnRvGAogASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIZCgVsaW1pdBgLIAEoBUIKukgHGgUYyAEoARIXCgZvZmZzZXQYDCABKANCB7pIBCICKAASGQoIYWZ0ZXJfaWQYDSABKAlCB7pIBHICGEAiTAoOVHJhbnNhY3Rpb25TdW0SEAoIY3VycmVuY3kYASABKAkSDgoGYW1vdW50GAIgASgDEgsKA2ZlZRgDIAEoAxILCgNuZXQYBCABKAMipAEKH0xpc3RCYWxhbmNlVHJhbnNhY3Rpb25zUmVzcG9uc2USNQoMdHJhbnNhY3Rpb25zGAEgAygLMh8ucGF5bWVudHMudjEuQmFsYW5jZVRyYW5zYWN0aW9uEg0KBXRvdGFsGAIgASgDEikKBHN1bXMYAyADKAsyGy5wYXltZW50cy52MS5UcmFuc2FjdGlvblN1bRIQCghoYXNfbW9yZRgEIAEoCCKqAQocR2V0QmFsYW5jZVRyYW5zYWN0aW9uUmVxdWVzdBI4CgttZXJjaGFudF9pZBgBIAEoCUIjukggch4yHF5tZXJfWzAtOWEtaGprbW5wLXR2LXpdezI2fSQSOQoLZW52aXJvbm1lbnQYAiABKA4yGC5tZXJjaGFudC52MS5FbnZpcm9ubWVudEIKukgHggEEEAEgABIVCgJpZBgDIAEoCUIJukgGcgQQARhAIlUKHUdldEJhbGFuY2VUcmFuc2FjdGlvblJlc3BvbnNlEjQKC3RyYW5zYWN0aW9uGAEgASgLMh8ucGF5bWVudHMudjEuQmFsYW5jZVRyYW5zYWN0aW9uIusCChJMaXN0UGF5b3V0c1JlcXVlc3QSOAoLbWVyY2hhbnRfaWQYASABKAlCI7pIIHIeMhxebWVyX1swLTlhLWhqa21ucC10di16XXsyNn0kEjkKC2Vudmlyb25tZW50GAIgASgOMhgubWVyY2hhbnQudjEuRW52aXJvbm1lbnRCCrpIB4IBBBABIAASFwoGc3RhdHVzGAMgASgJQge6SARyAhggEiYKCGN1cnJlbmN5GAQgASgJQhS6SBFyDzINXihbQS1aXXszfSk/JBIoCgRmcm9tGAUgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBImCgJ0bxgGIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASGQoFbGltaXQYByABKAVCCrpIBxoFGMgBKAESFwoGb2Zmc2V0GAggASgDQge6SAQiAigAEhkKCGFmdGVyX2lkGAkgASgJQge6SARyAhhAIlwKE0xpc3RQYXlvdXRzUmVzcG9uc2USJAoHcGF5b3V0cxgBIAMoCzITLnBheW1lbnRzLnYxLlBheW91dBINCgV0b3RhbBgCIAEoAxIQCghoYXNfbW9yZRgDIAEoCCKeAQoQR2V0UGF5b3V0UmVxdWVzdBI4CgttZXJjaGFudF9pZBgBIAEoCUIjukggch4yHF5tZXJfWzAtOWEtaGprbW5wLXR2LXpdezI2fSQSOQoLZW52aXJvbm1lbnQYAiABKA4yGC5tZXJjaGFudC52MS5FbnZpcm9ubWVudEIKukgHggEEEAEgABIVCgJpZBgDIAEoCUIJukgGcgQQARhAIjgKEUdldFBheW91dFJlc3BvbnNlEiMKBnBheW91dBgBIAEoCzITLnBheW1lbnRzLnYxLlBheW91dDKZBAoOQmFsYW5jZVNlcnZpY2USVgoKR2V0QmFsYW5jZRIeLnBheW1lbnRzLnYxLkdldEJhbGFuY2VSZXF1ZXN0Gh8ucGF5bWVudHMudjEuR2V0QmFsYW5jZVJlc3BvbnNlIgeQAgGYtRgDEn0KF0xpc3RCYWxhbmNlVHJhbnNhY3Rpb25zEisucGF5bWVudHMudjEuTGlzdEJhbGFuY2VUcmFuc2FjdGlvbnNSZXF1ZXN0GiwucGF5bWVudHMudjEuTGlzdEJhbGFuY2VUcmFuc2FjdGlvbnNSZXNwb25zZSIHkAIBmLUYAxJ3ChVHZXRCYWxhbmNlVHJhbnNhY3Rpb24SKS5wYXltZW50cy52MS5HZXRCYWxhbmNlVHJhbnNhY3Rpb25SZXF1ZXN0GioucGF5bWVudHMudjEuR2V0QmFsYW5jZVRyYW5zYWN0aW9uUmVzcG9uc2UiB5ACAZi1GAMSWQoLTGlzdFBheW91dHMSHy5wYXltZW50cy52MS5MaXN0UGF5b3V0c1JlcXVlc3QaIC5wYXltZW50cy52MS5MaXN0UGF5b3V0c1Jlc3BvbnNlIgeQAgGYtRgDElMKCUdldFBheW91dBIdLnBheW1lbnRzLnYxLkdldFBheW91dFJlcXVlc3QaHi5wYXltZW50cy52MS5HZXRQYXlvdXRSZXNwb25zZSIHkAIBmLUYAxoHirUYAwEHBGIGcHJvdG8z", [file_access_v1_access, file_buf_validate_validate, file_google_protobuf_timestamp, file_merchant_v1_merchant]);
 
 /**
  * The balance in one currency, minor units. The net amounts of all its transactions sum to available + pending − fees_due.
@@ -348,6 +348,13 @@ export type GetBalanceResponse = Message<"payments.v1.GetBalanceResponse"> & {
    * @generated from field: google.protobuf.Timestamp at = 2;
    */
   at?: Timestamp | undefined;
+
+  /**
+   * Of a request without a time: the pending amounts by currency and the UTC day on which they become available.
+   *
+   * @generated from field: repeated payments.v1.PendingDay pending_days = 3;
+   */
+  pendingDays: PendingDay[];
 };
 
 /**
@@ -356,6 +363,41 @@ export type GetBalanceResponse = Message<"payments.v1.GetBalanceResponse"> & {
  */
 export const GetBalanceResponseSchema: GenMessage<GetBalanceResponse> = /*@__PURE__*/
   messageDesc(file_payments_v1_balance, 4);
+
+/**
+ * What becomes available on a day.
+ *
+ * @generated from message payments.v1.PendingDay
+ */
+export type PendingDay = Message<"payments.v1.PendingDay"> & {
+  /**
+   * ISO 4217.
+   *
+   * @generated from field: string currency = 1;
+   */
+  currency: string;
+
+  /**
+   * YYYY-MM-DD.
+   *
+   * @generated from field: string day = 2;
+   */
+  day: string;
+
+  /**
+   * Minor units.
+   *
+   * @generated from field: int64 amount = 3;
+   */
+  amount: bigint;
+};
+
+/**
+ * Describes the message payments.v1.PendingDay.
+ * Use `create(PendingDaySchema)` to create a new message.
+ */
+export const PendingDaySchema: GenMessage<PendingDay> = /*@__PURE__*/
+  messageDesc(file_payments_v1_balance, 5);
 
 /**
  * Request of ListBalanceTransactions. Filters are combined; an empty one passes everything.
@@ -460,7 +502,7 @@ export type ListBalanceTransactionsRequest = Message<"payments.v1.ListBalanceTra
  * Use `create(ListBalanceTransactionsRequestSchema)` to create a new message.
  */
 export const ListBalanceTransactionsRequestSchema: GenMessage<ListBalanceTransactionsRequest> = /*@__PURE__*/
-  messageDesc(file_payments_v1_balance, 5);
+  messageDesc(file_payments_v1_balance, 6);
 
 /**
  * The sums of the transactions that match, in one currency, minor units.
@@ -502,7 +544,7 @@ export type TransactionSum = Message<"payments.v1.TransactionSum"> & {
  * Use `create(TransactionSumSchema)` to create a new message.
  */
 export const TransactionSumSchema: GenMessage<TransactionSum> = /*@__PURE__*/
-  messageDesc(file_payments_v1_balance, 6);
+  messageDesc(file_payments_v1_balance, 7);
 
 /**
  * Response of ListBalanceTransactions.
@@ -544,7 +586,7 @@ export type ListBalanceTransactionsResponse = Message<"payments.v1.ListBalanceTr
  * Use `create(ListBalanceTransactionsResponseSchema)` to create a new message.
  */
 export const ListBalanceTransactionsResponseSchema: GenMessage<ListBalanceTransactionsResponse> = /*@__PURE__*/
-  messageDesc(file_payments_v1_balance, 7);
+  messageDesc(file_payments_v1_balance, 8);
 
 /**
  * Request of GetBalanceTransaction.
@@ -579,7 +621,7 @@ export type GetBalanceTransactionRequest = Message<"payments.v1.GetBalanceTransa
  * Use `create(GetBalanceTransactionRequestSchema)` to create a new message.
  */
 export const GetBalanceTransactionRequestSchema: GenMessage<GetBalanceTransactionRequest> = /*@__PURE__*/
-  messageDesc(file_payments_v1_balance, 8);
+  messageDesc(file_payments_v1_balance, 9);
 
 /**
  * Response of GetBalanceTransaction.
@@ -600,7 +642,7 @@ export type GetBalanceTransactionResponse = Message<"payments.v1.GetBalanceTrans
  * Use `create(GetBalanceTransactionResponseSchema)` to create a new message.
  */
 export const GetBalanceTransactionResponseSchema: GenMessage<GetBalanceTransactionResponse> = /*@__PURE__*/
-  messageDesc(file_payments_v1_balance, 9);
+  messageDesc(file_payments_v1_balance, 10);
 
 /**
  * Request of ListPayouts. Filters are combined; an empty one passes everything.
@@ -677,7 +719,7 @@ export type ListPayoutsRequest = Message<"payments.v1.ListPayoutsRequest"> & {
  * Use `create(ListPayoutsRequestSchema)` to create a new message.
  */
 export const ListPayoutsRequestSchema: GenMessage<ListPayoutsRequest> = /*@__PURE__*/
-  messageDesc(file_payments_v1_balance, 10);
+  messageDesc(file_payments_v1_balance, 11);
 
 /**
  * Response of ListPayouts.
@@ -712,7 +754,7 @@ export type ListPayoutsResponse = Message<"payments.v1.ListPayoutsResponse"> & {
  * Use `create(ListPayoutsResponseSchema)` to create a new message.
  */
 export const ListPayoutsResponseSchema: GenMessage<ListPayoutsResponse> = /*@__PURE__*/
-  messageDesc(file_payments_v1_balance, 11);
+  messageDesc(file_payments_v1_balance, 12);
 
 /**
  * Request of GetPayout.
@@ -747,7 +789,7 @@ export type GetPayoutRequest = Message<"payments.v1.GetPayoutRequest"> & {
  * Use `create(GetPayoutRequestSchema)` to create a new message.
  */
 export const GetPayoutRequestSchema: GenMessage<GetPayoutRequest> = /*@__PURE__*/
-  messageDesc(file_payments_v1_balance, 12);
+  messageDesc(file_payments_v1_balance, 13);
 
 /**
  * Response of GetPayout.
@@ -768,7 +810,7 @@ export type GetPayoutResponse = Message<"payments.v1.GetPayoutResponse"> & {
  * Use `create(GetPayoutResponseSchema)` to create a new message.
  */
 export const GetPayoutResponseSchema: GenMessage<GetPayoutResponse> = /*@__PURE__*/
-  messageDesc(file_payments_v1_balance, 13);
+  messageDesc(file_payments_v1_balance, 14);
 
 /**
  * Reads balance, balance transactions and payouts as the processors report them (docs/contract.md §5).

@@ -29,7 +29,8 @@ export async function insertMovements(tx: Tx, account: Account, page: readonly P
 }
 
 function toRow(movement: ProcessorMovement) {
-  const { source, availableAt, occurredAt } = movement;
+  const { source, occurredAt } = movement;
+  const availableAt = new Date(Math.max(movement.availableAt.getTime(), occurredAt.getTime()));
   return {
     id: newId("movement"),
     ref: movement.ref,
@@ -43,7 +44,7 @@ function toRow(movement: ProcessorMovement) {
     intent_ref: movement.intentRef ?? "",
     object_ref: movement.objectRef ?? "",
     occurred_at: occurredAt.toISOString(),
-    available_at: (availableAt > occurredAt ? availableAt : occurredAt).toISOString(),
+    available_at: availableAt.toISOString(),
   };
 }
 

@@ -41,7 +41,11 @@ export async function savePayout(tx: Tx, payout: NewPayout): Promise<void> {
   );
 }
 
-const knownColumns = new Columns({ id: text, status: sqlColumn<PayoutStatus>("text"), reconciledAt: optionalColumn(time) });
+const knownColumns = new Columns({
+  id: text,
+  status: sqlColumn<PayoutStatus>("text"),
+  reconciledAt: optionalColumn(time),
+});
 
 /** A payout by the processor's id, locked; undefined: it is new. */
 export async function lockPayout(

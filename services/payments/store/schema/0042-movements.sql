@@ -53,8 +53,8 @@ create index movements_unlinked on movements (connector_account_id) where paymen
 -- A fact stays as it is; what it belongs to may be found later.
 create function movement_stays() returns trigger language plpgsql as $$
 begin
-  if tg_op = 'DELETE' or to_jsonb(new) - array['payment_id', 'refund_id', 'dispute_id', 'payout_id']
-      is distinct from to_jsonb(old) - array['payment_id', 'refund_id', 'dispute_id', 'payout_id']
+  if tg_op = 'DELETE' or to_jsonb(new) - array['payment_id', 'refund_id', 'dispute_id', 'payout_id', 'net']
+      is distinct from to_jsonb(old) - array['payment_id', 'refund_id', 'dispute_id', 'payout_id', 'net']
     or old.payment_id <> new.payment_id or old.refund_id <> new.refund_id or old.dispute_id <> new.dispute_id
     or (old.payment_id is not null and new.payment_id is null) or (old.payout_id is not null and new.payout_id is distinct from old.payout_id)
   then raise exception 'a movement is a fact and is never changed' using errcode = 'check_violation'; end if;

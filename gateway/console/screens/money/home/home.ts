@@ -9,6 +9,7 @@ import { fillText, textsOf } from "../../../texts/texts.ts";
 import { loadSection } from "../../../view/section.ts";
 import { countText, dayText } from "../../../view/values.ts";
 import { endpointsWithHealth, isFailing } from "../../developers/webhooks.ts";
+import { renderHomeBalance } from "../balance/balance.ts";
 import { openDisputes } from "../disputes/dispute.ts";
 import { overviewDays, renderFigures } from "./figures.ts";
 
@@ -20,12 +21,13 @@ async function homePage(context: ConsoleContext, visit: MerchantVisit): Promise<
   const { language, merchantId, environment, may } = visit;
   const texts = textsOf(language).home;
   const overview = () => context.peers.payments.getOverview({ merchantId, environment, days: overviewDays });
-  const [figures, attention, checklist] = await Promise.all([
+  const [figures, balance, attention, checklist] = await Promise.all([
     may("payments.read") ? loadSection(language, texts.figures, overview, (found) => renderFigures(visit, found)) : "",
+    may("payments.read") ? renderHomeBalance(context, visit) : "",
     renderAttention(context, visit),
     renderChecklist(context, visit),
   ]);
-  return { title: texts.title, body: html`<h1>${texts.title}</h1>${attention}${figures}${checklist}` };
+  return { title: texts.title, body: html`<h1>${texts.title}</h1>${attention}${balance}${figures}${checklist}` };
 }
 
 const expiresSoonMs = 14 * 86_400_000;

@@ -1,0 +1,58 @@
+// Tables of balance transactions, and their columns in a file.
+import { timestampDate } from "@bufbuild/protobuf/wkt";
+import type { BalanceTransaction } from "#proto/payments/v1/balance_pb.ts";
+import { type Html, html } from "../../../../html.ts";
+import type { MerchantVisit } from "../../../session/visit.ts";
+import { translateCode } from "../../../texts/labels.ts";
+import { textsOf } from "../../../texts/texts.ts";
+import { htmlTable } from "../../../view/table.ts";
+import { dateTimeText, majorUnits, moneyText } from "../../../view/values.ts";
+
+export function transactionTable(visit: MerchantVisit, transactions: readonly BalanceTransaction[]): Html {
+  const { language, base } = visit;
+  const texts = textsOf(language).balance;
+  const typeCell = ({ type, paymentId }: BalanceTransaction) => {
+    const name = translateCode(language, "transactionTypes", type);
+    return paymentId === "" ? name : html`<a href="${base}/payments/${paymentId}">${name}</a>`;
+  };
+  return htmlTable({
+    caption: texts.transactions,
+    rows: transactions,
+    empty: texts.noTransactions,
+    columns: [
+      { heading: texts.type, cell: typeCell },
+      { heading: texts.amount, isNumber: true, cell: ({ amount, currency }) => moneyText(language, amount, currency) },
+      {
+        heading: texts.fee,
+        isNumber: true,
+        cell: ({ fee, currency }) => (fee === 0n ? "" : moneyText(language, fee, currency)),
+      },
+      { heading: texts.net, isNumber: true, cell: ({ net, currency }) => moneyText(language, net, currency) },
+      { heading: texts.occurred, cell: ({ occurredAt }) => dateTimeText(language, occurredAt) },
+      {
+        heading: texts.payout,
+        cell: ({ payoutId, availableAt }) =>
+          payoutId === ""
+            ? dateTimeText(language, availableAt)
+            : html`<a href="${base}/payouts/${payoutId}">${texts.paidOut}</a>`,
+      },
+    ],
+  });
+}
+
+const timeText = (time: BalanceTransaction["occurredAt"]) => (time ? timestampDate(time).toISOString() : "");
+
+export const transactionColumns: readonly (readonly [heading: string, cell: (row: BalanceTransaction) => string])[] = [
+  ["id", ({ id }) => id],
+  ["occurred_at", ({ occurredAt }) => timeText(occurredAt)],
+  ["type", ({ type }) => type],
+  ["amount", ({ amount, currency }) => majorUnits(amount, currency)],
+  ["fee", ({ fee, currency }) => majorUnits(fee, currency)],
+  ["net", ({ net, currency }) => majorUnits(net, currency)],
+  ["currency", ({ currency }) => currency],
+  ["payment_id", ({ paymentId }) => paymentId],
+  ["refund_id", ({ refundId }) => refundId],
+  ["dispute_id", ({ disputeId }) => disputeId],
+  ["payout_id", ({ payoutId }) => payoutId],
+  ["available_at", ({ availableAt }) => timeText(availableAt)],
+];

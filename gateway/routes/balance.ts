@@ -1,0 +1,176 @@
+// Balance, balance transactions and payouts (docs/contract.md §5).
+import { timestampFromDate } from "@bufbuild/protobuf/wkt";
+import { Type } from "typebox";
+import {
+  BalanceJson,
+  BalanceTransactionJson,
+  PayoutJson,
+  payoutStatuses,
+  presentBalance,
+  presentPayout,
+  presentSum,
+  presentTransaction,
+  TransactionSumJson,
+  transactionTypes,
+} from "../../services/public-json/balance.ts";
+import { currencySchema, enumSchema, idSchema } from "../../services/public-json/field.ts";
+import { type GatewayContext, merchantRoute } from "../auth/auth.ts";
+import { pageOf, pageQueryOf, pageSchema, windowOf } from "../json/parts/list.ts";
+import { timeBoundQuery, timeBounds } from "../json/parts/time-bound.ts";
+import type { Peers } from "../peers.ts";
+
+const tag = "Balance";
+const currency = Type.Optional(Type.String({ ...currencySchema, pattern: "^[A-Z]{3}$" }));
+
+const transactionQuery = Type.Object({
+  ...pageQueryOf("movement"),
+  type: Type.Optional(enumSchema(transactionTypes, "Exact match.")),
+  currency,
+  payment_id: Type.Optional(idSchema("payment", "Only transactions of this payment.")),
+  refund_id: Type.Optional(idSchema("refund", "Only transactions of this refund.")),
+  dispute_id: Type.Optional(idSchema("dispute", "Only transactions of this dispute.")),
+  payout_id: Type.Optional(idSchema("payout", "Only transactions in this payout.")),
+  ...timeBoundQuery,
+});
+
+const payoutQuery = Type.Object({
+  ...pageQueryOf("payout"),
+  status: Type.Optional(enumSchema(payoutStatuses, "Exact match.")),
+  currency,
+  ...timeBoundQuery,
+});
+
+const TransactionPage = Type.Object({
+  ...pageSchema(BalanceTransactionJson).properties,
+  sum: Type.Array(TransactionSumJson, { description: "Of all that match the filters, by currency." }),
+});
+
+type Balances = Pick<Peers, "balance">;
+
+export function balanceRoutes(context: GatewayContext, { balance }: Balances): void {
+  merchantRoute(
+    context,
+    "payments:read",
+    {
+      id: "getBalance",
+      method: "GET",
+      path: "/v1/balance",
+      tag,
+      summary: "Read the balance",
+      description:
+        "Your money at the processors by currency, now or `at` an earlier time. The `net` amounts of all balance transactions sum to `available` + `pending` − `fees_due`.",
+      status: 200,
+      query: Type.Object({
+        at: Type.Optional(
+          Type.String({
+            format: "date-time",
+            maxLength: 40,
+            description: "RFC 3339; default: now.",
+            examples: ["2025-11-30T23:59:59Z"],
+          }),
+        ),
+      }),
+      response: BalanceJson,
+      errors: [],
+    },
+    async ({ principal: { merchantId, environment }, query }) => {
+      const at = query.at === undefined ? {} : { at: timestampFromDate(new Date(query.at)) };
+      return presentBalance(await balance.getBalance({ merchantId, environment, ...at }));
+    },
+  );
+  transactionRoutes(context, balance);
+  payoutRoutes(context, balance);
+}
+
+function transactionRoutes(context: GatewayContext, balance: Peers["balance"]): void {
+  merchantRoute(
+    context,
+    "payments:read",
+    {
+      id: "listBalanceTransactions",
+      method: "GET",
+      path: "/v1/balance-transactions",
+      tag,
+      summary: "List balance transactions",
+      description:
+        "By `occurred_at`, newest first. `total` and `sum` are exact for the filters. The transactions of a payout sum to its amount: filter by `payout_id`.",
+      status: 200,
+      query: transactionQuery,
+      response: TransactionPage,
+      errors: [],
+    },
+    async ({ principal: { merchantId, environment }, query }) => {
+      const answer = await balance.listBalanceTransactions({
+        ...{ merchantId, environment, type: query.type ?? "", currency: query.currency ?? "" },
+        ...{ paymentId: query.payment_id ?? "", refundId: query.refund_id ?? "" },
+        ...{ disputeId: query.dispute_id ?? "", payoutId: query.payout_id ?? "" },
+        ...timeBounds(query),
+        ...windowOf(query),
+      });
+      const page = pageOf(answer.transactions.map(presentTransaction), query, answer);
+      return { ...page, sum: answer.sums.map(presentSum) };
+    },
+  );
+  merchantRoute(
+    context,
+    "payments:read",
+    {
+      id: "getBalanceTransaction",
+      method: "GET",
+      path: "/v1/balance-transactions/:id",
+      tag,
+      summary: "Read a balance transaction",
+      status: 200,
+      params: Type.Object({ id: idSchema("movement", "Id of the transaction.") }),
+      response: BalanceTransactionJson,
+      errors: ["not_found"],
+    },
+    async ({ principal: { merchantId, environment }, params: { id } }) => {
+      const { transaction } = await balance.getBalanceTransaction({ merchantId, environment, id });
+      return presentTransaction(transaction);
+    },
+  );
+}
+
+function payoutRoutes(context: GatewayContext, balance: Peers["balance"]): void {
+  merchantRoute(
+    context,
+    "payments:read",
+    {
+      id: "listPayouts",
+      method: "GET",
+      path: "/v1/payouts",
+      tag,
+      summary: "List payouts",
+      description: "The processors' payments to your bank, newest first. `total` is exact for the filters.",
+      status: 200,
+      query: payoutQuery,
+      response: pageSchema(PayoutJson),
+      errors: [],
+    },
+    async ({ principal: { merchantId, environment }, query }) => {
+      const filters = { merchantId, environment, status: query.status ?? "", currency: query.currency ?? "" };
+      const answer = await balance.listPayouts({ ...filters, ...timeBounds(query), ...windowOf(query) });
+      return pageOf(answer.payouts.map(presentPayout), query, answer);
+    },
+  );
+  merchantRoute(
+    context,
+    "payments:read",
+    {
+      id: "getPayout",
+      method: "GET",
+      path: "/v1/payouts/:id",
+      tag,
+      summary: "Read a payout",
+      status: 200,
+      params: Type.Object({ id: idSchema("payout", "Id of the payout.") }),
+      response: PayoutJson,
+      errors: ["not_found"],
+    },
+    async ({ principal: { merchantId, environment }, params: { id } }) => {
+      const { payout } = await balance.getPayout({ merchantId, environment, id });
+      return presentPayout(payout);
+    },
+  );
+}
