@@ -33,7 +33,7 @@ export const describedTags = [
   {
     name: "Balance",
     description:
-      "Your money at the processors, as they report it every few minutes: the balance, each change of it, and the payouts to your bank. Processors without such lists are left out.",
+      "Your money at the processors, as they report it every few minutes: the balance, each of its changes, and the payouts to your bank. Processors without such lists are left out.",
   },
   {
     name: "Webhooks",

@@ -80,6 +80,11 @@ const operations = [
   "DELETE /v1/merchants/me/webhooks/{id}",
   "POST /v1/merchants/me/webhooks/{id}/roll-secret",
   "GET /v1/refunds/{id}",
+  "GET /v1/balance",
+  "GET /v1/balance-transactions",
+  "GET /v1/balance-transactions/{id}",
+  "GET /v1/payouts",
+  "GET /v1/payouts/{id}",
   "GET /v1/merchants/me/webhooks/{id}",
   "GET /v1/merchants/me/webhooks/{id}/deliveries/{delivery_id}",
   "POST /v1/merchants/me/webhooks/{id}/replay",
@@ -92,7 +97,7 @@ const fields: Record<string, string> = {
   CreatedCheckoutSession:
     "id:s session_secret:s render:o connector:s surface:s amount:i currency:s status:s capture_method:s expires_at:s checkout_url:s",
   Payment:
-    "id:s amount:i fee_amount:i refunded_amount:i net_amount:i currency:s status:s connector_ref:s connector:s description:s reference:s customer_email:s authorization_code:s receipt_url:s authorized_at:s capture_method:s capture_before:s captured_at:s captured_amount:i failed_at:s created_at:s card:o payment_method:o verification:o refunds:a dispute:o failure:o attempts:a routing:o metadata:o",
+    "id:s amount:i fee_amount:i refunded_amount:i net_amount:i processor_fee:i margin:i currency:s status:s connector_ref:s connector:s description:s reference:s customer_email:s authorization_code:s receipt_url:s authorized_at:s capture_method:s capture_before:s captured_at:s captured_amount:i failed_at:s created_at:s card:o payment_method:o verification:o refunds:a dispute:o failure:o attempts:a routing:o metadata:o",
   PaymentFailure: "code:s message:s advice:s",
   PaymentAttempt:
     "id:s outcome:s failure_code:s failure_message:s card:o payment_method:o three_ds_result:s connector:s created_at:s",
@@ -104,6 +109,11 @@ const fields: Record<string, string> = {
   Verification: "avs_line1:s avs_zip:s cvc_check:s three_ds_result:s three_ds_version:s risk_level:s risk_score:i",
   Refund: "id:s amount:i status:s connector_ref:s reason:s failure_code:s failure_message:s created_at:s",
   Dispute: "id:s connector_dispute_id:s reason:s status:s amount:i opened_at:s evidence_due_at:s outcome:s",
+  Balance: "at:s balances:a",
+  BalanceTransaction:
+    "id:s type:s connector:s amount:i fee:i net:i currency:s source_amount:i source_currency:s exchange_rate:s payment_id:s refund_id:s dispute_id:s payout_id:s occurred_at:s posted_at:s available_at:s",
+  Payout:
+    "id:s connector:s connector_ref:s amount:i currency:s status:s arrival_date:s statement_descriptor:s failure_message:s unattributed_amount:i created_at:s",
   Connector:
     "id:s connector:s environment:s is_default:b is_active:b can_be_primary:b allowed_surfaces:a default_surface:s selected_surface:s surface:s external_account_id:s payment_methods:a",
   ConnectorRecord:

@@ -230,7 +230,7 @@ async function differences(): Promise<string[]> {
   return [...lines.filter((line) => line !== ""), ...unknown];
 }
 
-/** What our connector knows of the payments that differ, and the operations that are not done. */
+/** Our connector's notices about the payments that differ, and the operations that are not done. */
 async function evidence(differing: readonly string[]): Promise<string> {
   const ids = differing.map((line) => line.split(":")[0]);
   const { rows: notices } = await books.query(

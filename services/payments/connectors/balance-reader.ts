@@ -1,6 +1,6 @@
 // The part of the port that reads an account's money: movements of the balance, payouts and the present balance.
 import type { ProcessorBalance, ProcessorMovement, ProcessorPayout } from "../rules/movement.ts";
-import type { ProcessorAccount, ProcessorAnswer } from "./connector.ts";
+import type { ProcessorAccount, ProcessorAnswer } from "./answer.ts";
 
 /** A page of a list in a stable order. */
 export interface ListPage<T> {

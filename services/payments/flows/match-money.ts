@@ -5,19 +5,16 @@ import type { BalanceReader } from "../connectors/balance-reader.ts";
 import type { ProcessorAccount } from "../connectors/connector.ts";
 import { balanceGaps } from "../rules/balance.ts";
 import type { Difference } from "../rules/statement.ts";
-import {
-  claimBalanceCheck,
-  moneyDifferences,
-  resolveMoneyDifferences,
-  saveBalanceGaps,
-} from "../store/processor/money-match.ts";
+import { moneyDifferences } from "../store/processor/money-match.ts";
+import { claimBalanceCheck, saveBalanceGaps } from "../store/processor/movement-cursors.ts";
 import { movedSums } from "../store/processor/movements.ts";
+import { resolveMoneyDifferences } from "../store/processor/statements.ts";
 import { provenValue } from "./accounts/ask-processor.ts";
 import { keepDifferences } from "./match-statement.ts";
 import type { VerifyDeps } from "./verify-intent.ts";
 
 const everySeconds = 3_600;
-// What has happened is at both sides after a day.
+// After a day both sides have a movement.
 const lagSeconds = 86_400;
 
 /** @throws Failure CONNECTOR_ERROR: the balance could not be read; the check is due again in an hour. */

@@ -1,4 +1,4 @@
-// What a processor did with an account's money, in its own words: movements of the balance and payouts to the bank.
+// Movements of an account's balance and payouts to the bank, as the processor lists them.
 export type MovementType =
   | "capture"
   | "refund"
@@ -23,7 +23,7 @@ export interface ProcessorMovement {
   readonly type: MovementType;
   /** Effect on the balance before the fee, minor units; a capture is above zero, a refund below. */
   readonly amount: bigint;
-  /** What the processor kept of it, minor units; below zero: returned. */
+  /** The part that the processor kept, minor units; below zero: returned. */
   readonly fee: bigint;
   /** The balance's, ISO 4217. */
   readonly currency: string;

@@ -8,7 +8,7 @@ export type DifferenceKind =
   | "currency"
   /** Of a payment: the journal and the processor's movements differ. */
   | "clearing"
-  /** Of a payout: its movements explain a part of it. */
+  /** Of a payout: its movements explain a part. */
   | "unattributed"
   /** Of a currency: the processor's balance is not the sum of its movements. */
   | "balance";
@@ -32,7 +32,7 @@ export type OurLine = Omit<StatementLine, "intentRef"> & { readonly paymentId: s
 
 export interface Difference {
   readonly object: StatementObject | "movement" | "payout" | "balance";
-  /** The object's id at the processor; of a movement, a payout and a payment's clearing our id; of a balance its currency. */
+  /** Its id at the processor; ours of a movement, a payout and a payment's clearing; the currency of a balance. */
   readonly ref: string;
   readonly kind: DifferenceKind;
   /** Empty: we have no such payment. */

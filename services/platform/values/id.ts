@@ -63,9 +63,7 @@ export function newSecretId<N extends SecretNoun>(noun: N, nowMs: number = clock
 }
 
 /** How often this process's ids went back because the clock had been ahead. */
-export function idRebases(): number {
-  return rebases;
-}
+export const idRebases = (): number => rebases;
 
 /** True for a well-formed id of the noun, whether or not the object exists. */
 export function isId<N extends Noun>(noun: N, value: string): value is Id<N> {
@@ -73,9 +71,7 @@ export function isId<N extends Noun>(noun: N, value: string): value is Id<N> {
   return value.startsWith(prefix) && suffix.test(value.slice(prefix.length));
 }
 
-export function idSuffix(id: string): string {
-  return id.slice(id.lastIndexOf("_") + 1);
-}
+export const idSuffix = (id: string): string => id.slice(id.lastIndexOf("_") + 1);
 
 /** Creation time of a well-formed id in milliseconds since 1970, from the ULID's first ten characters. */
 export function idTimeMs(id: string): number {

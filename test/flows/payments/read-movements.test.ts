@@ -1,4 +1,4 @@
-// What a processor lists becomes balance transactions and payouts: each line once, whatever is repeated, doubled or cut
+// A processor's lists become balance transactions and payouts: each line once, whatever is repeated, doubled or cut
 // short; every balance and the ledger follow from them.
 import assert from "node:assert/strict";
 import { pino } from "pino";
@@ -213,7 +213,7 @@ test("a payment's movements name it and bring its platform fees, also if it is k
   assert.equal(books["processor_fees EUR"], "40");
 });
 
-test("a payout has its movements, says what they do not explain, and is announced when it is paid or comes back", async () => {
+test("a payout has its movements and the rest that they do not explain, and is announced when it is paid or comes back", async () => {
   const lists = new Lists("payouts");
   lists.movements = [
     movement("c1"),

@@ -365,7 +365,7 @@ export const GetBalanceResponseSchema: GenMessage<GetBalanceResponse> = /*@__PUR
   messageDesc(file_payments_v1_balance, 4);
 
 /**
- * What becomes available on a day.
+ * The amount that becomes available on a day.
  *
  * @generated from message payments.v1.PendingDay
  */

@@ -134,13 +134,13 @@ interface Capture {
   readonly at: Date;
 }
 
-/** The captures that succeeded. Adyen reports only those that were ordered: an automatic one is the authorization. */
+/** Captures that succeeded. Adyen reports those that were ordered: an automatic one is the authorization. */
 function capturesOf(changes: readonly Notice[]): readonly Capture[] {
   const made = lastOfEach(changes.filter(({ kind }) => kind === "CAPTURE")).filter(isSuccess);
   return made.map(({ details, at }) => ({ amount: amountOf(details), at }));
 }
 
-/** Adyen captures again what failed for a technical reason. Only the reason shows it: a repeat has a later time, too. */
+/** Adyen captures again what failed for a technical reason. Only the reason shows it: repeats have later times. */
 function isRecapture({ kind, details }: Notice): boolean {
   return kind === "CAPTURE" && /recaptured/i.test(textOf(details, "reason"));
 }

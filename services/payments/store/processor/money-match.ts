@@ -1,37 +1,7 @@
-// Compares our books with the processor's movements and payouts, and keeps the state of that comparison per account.
+// Compares our books with the processor's movements and payouts. Read-only.
 import type { Sql } from "#platform/database/database.ts";
-import type { ProcessorAccount } from "../../connectors/connector.ts";
 import type { Difference } from "../../rules/statement.ts";
-
-export interface BalanceCheck {
-  /** Unmatched amounts of the check before by currency, minor units: processor − movements. */
-  readonly gaps: Readonly<Record<string, string>>;
-  /** The check before compared payments up to this age, seconds. */
-  readonly sinceSeconds: number;
-}
-
-/** Claims a check of an account that is due. @returns undefined: it is not */
-export async function claimBalanceCheck(
-  sql: Sql,
-  accountId: string,
-  everySeconds: number,
-): Promise<BalanceCheck | undefined> {
-  const [row] = await sql.rows<{ gaps: BalanceCheck["gaps"]; since: number | null }>(
-    `update movement_cursors c set checked_at = now() from movement_cursors before
-     where c.connector_account_id = $1 and before.connector_account_id = $1
-       and (c.checked_at is null or c.checked_at <= now() - make_interval(secs => $2))
-     returning c.balance_gaps as gaps, extract(epoch from now() - before.checked_at)::float as since`,
-    [accountId, everySeconds],
-  );
-  return row && { gaps: row.gaps, sinceSeconds: row.since ?? Number.MAX_SAFE_INTEGER };
-}
-
-export async function saveBalanceGaps(sql: Sql, accountId: string, gaps: BalanceCheck["gaps"]): Promise<void> {
-  await sql.rows(`update movement_cursors set balance_gaps = $2 where connector_account_id = $1`, [
-    accountId,
-    JSON.stringify(gaps),
-  ]);
-}
+import type { Owner } from "../payment-records.ts";
 
 /**
  * Payments whose money differs between the journal and the processor, movements with our reference that belong to no
@@ -41,7 +11,7 @@ export async function saveBalanceGaps(sql: Sql, accountId: string, gaps: Balance
  */
 export async function moneyDifferences(
   sql: Sql,
-  { id: accountId, merchantId, environment }: Pick<ProcessorAccount, "id" | "merchantId" | "environment">,
+  { id: accountId, merchantId, environment }: Owner & { readonly id: string },
   { sinceSeconds, untilSeconds }: { readonly sinceSeconds: number; readonly untilSeconds: number },
 ): Promise<Difference[]> {
   return await sql.rows<Difference & object>(
@@ -75,20 +45,5 @@ export async function moneyDifferences(
      select 'payout', id, 'unattributed', '', lines_amount || ' ' || currency, amount || ' ' || currency from payouts
      where connector_account_id = $1 and lines_amount <> 0 and unattributed_amount <> 0`,
     [accountId, sinceSeconds, untilSeconds, merchantId, environment],
-  );
-}
-
-/** Resolves listed differences of money that are not found any more. */
-export async function resolveMoneyDifferences(
-  sql: Sql,
-  accountId: string,
-  found: readonly Pick<Difference, "kind" | "ref">[],
-): Promise<void> {
-  await sql.rows(
-    `update statement_differences d set resolved_at = now()
-     where connector_account_id = $1 and resolved_at is null and object in ('payment', 'movement', 'payout', 'balance')
-       and kind in ('clearing', 'unknown_to_us', 'unattributed', 'balance') and (kind <> 'unknown_to_us' or object = 'movement')
-       and not exists (select from unnest($2::text[], $3::text[]) as f (kind, ref) where f.kind = d.kind and f.ref = d.ref)`,
-    [accountId, found.map(({ kind }) => kind), found.map(({ ref }) => ref)],
   );
 }

@@ -1,4 +1,5 @@
-// The movement_cursors table: how far each account's movements and payouts were read, by the processor's clock.
+// The movement_cursors table: how far each account's movements and payouts were read, by the processor's clock, and the
+// last comparison with its balance.
 import { parseTime, type Sql } from "#platform/database/database.ts";
 import { capturingAccounts } from "./statements.ts";
 
@@ -51,4 +52,34 @@ export async function finishMovements(
       done.error.slice(0, 500),
     ],
   );
+}
+
+export interface BalanceCheck {
+  /** Unmatched amounts of the check before by currency, minor units: processor − movements. */
+  readonly gaps: Readonly<Record<string, string>>;
+  /** The check before compared payments up to this age, seconds. */
+  readonly sinceSeconds: number;
+}
+
+/** Claims a check of an account that is due. @returns undefined: it is not */
+export async function claimBalanceCheck(
+  sql: Sql,
+  accountId: string,
+  everySeconds: number,
+): Promise<BalanceCheck | undefined> {
+  const [row] = await sql.rows<{ gaps: BalanceCheck["gaps"]; since: number | null }>(
+    `update movement_cursors c set checked_at = now() from movement_cursors before
+     where c.connector_account_id = $1 and before.connector_account_id = $1
+       and (c.checked_at is null or c.checked_at <= now() - make_interval(secs => $2))
+     returning c.balance_gaps as gaps, extract(epoch from now() - before.checked_at)::float as since`,
+    [accountId, everySeconds],
+  );
+  return row && { gaps: row.gaps, sinceSeconds: row.since ?? Number.MAX_SAFE_INTEGER };
+}
+
+export async function saveBalanceGaps(sql: Sql, accountId: string, gaps: BalanceCheck["gaps"]): Promise<void> {
+  await sql.rows(`update movement_cursors set balance_gaps = $2 where connector_account_id = $1`, [
+    accountId,
+    JSON.stringify(gaps),
+  ]);
 }

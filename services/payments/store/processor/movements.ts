@@ -1,10 +1,15 @@
 // The movements table and its cursors: inserts what processors report, links it to our payments, and sums payouts.
 import type { Sql, Tx } from "#platform/database/database.ts";
 import { newId } from "#platform/values/id.ts";
-import type { ProcessorAccount } from "../../connectors/connector.ts";
 import type { ProcessorMovement } from "../../rules/movement.ts";
 
-type Account = Pick<ProcessorAccount, "id" | "merchantId" | "environment" | "connector">;
+/** `mco_…` with its merchant and the name of its connector. */
+interface Account {
+  readonly id: string;
+  readonly merchantId: string;
+  readonly environment: number;
+  readonly connector: string;
+}
 
 /**
  * Inserts a page of movements; a repeat changes nothing. Platform fees of their payments come with them, since only
@@ -48,7 +53,7 @@ function toRow(movement: ProcessorMovement) {
   };
 }
 
-/** Names payments, refunds and disputes, which may be known here later than their movements: those of the page, and old ones. */
+/** Links movements of the page, and earlier ones of an unknown payment, to payments, refunds and disputes. */
 async function linkMovements(tx: Tx, { id, connector }: Account, refs: readonly string[]): Promise<void> {
   await tx.rows(
     `with owner as (
@@ -89,7 +94,7 @@ async function insertPlatformFees(tx: Tx, accountId: string, refs: readonly stri
 }
 
 /**
- * Assigns movements to a payout. A movement is in one payout for ever.
+ * Assigns movements to a payout. A movement never changes its payout.
  * @returns how many of the refs are here
  */
 export async function assignToPayout(

@@ -100,6 +100,21 @@ export async function resolveDifferences(sql: Sql, accountId: string, refs: read
   return rows.length;
 }
 
+/** Resolves listed differences of money that are not found any more. */
+export async function resolveMoneyDifferences(
+  sql: Sql,
+  accountId: string,
+  found: readonly Pick<Difference, "kind" | "ref">[],
+): Promise<void> {
+  await sql.rows(
+    `update statement_differences d set resolved_at = now()
+     where connector_account_id = $1 and resolved_at is null and object in ('payment', 'movement', 'payout', 'balance')
+       and kind in ('clearing', 'unknown_to_us', 'unattributed', 'balance') and (kind <> 'unknown_to_us' or object = 'movement')
+       and not exists (select from unnest($2::text[], $3::text[]) as f (kind, ref) where f.kind = d.kind and f.ref = d.ref)`,
+    [accountId, found.map(({ kind }) => kind), found.map(({ ref }) => ref)],
+  );
+}
+
 const differenceColumns = new Columns({
   id: text,
   connectorAccountId: text,
