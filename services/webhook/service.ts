@@ -81,13 +81,9 @@ async function build(config: WebhookConfig, base: ServiceBase<Database>, resolve
     else if (endpoint.status === "active") wakeLane({ merchantId: endpoint.merchantId, endpointId: endpoint.id });
   };
   const onRun = () => retryNow.now();
-  const consumers = [
-    consume(durableConsumers.fanOut, sources.payments),
-    consume(durableConsumers.fanOutDisputes, sources.payments),
-    consume(durableConsumers.fanOutCompletions, sources.sessions),
-    consume(durableConsumers.fanOutExpiries, sources.sessions),
-    consume(durableConsumers.fanOutCancellations, sources.sessions),
-  ];
+  const consumers = Object.values(durableConsumers)
+    .filter(({ by }) => by === "webhook")
+    .map((consumer) => consume(consumer, consumer.source === "checkout" ? sources.sessions : sources.payments));
   const context = { db, outbox, vault, resolver, allow, keys, metrics, wakeLane, onRun, onChange };
   return {
     rpc: [

@@ -77,7 +77,7 @@ function keyOf(owner: { readonly merchantId: string; readonly environment: numbe
 
 function objectIdOf({ reference }: AwaitedObject): string {
   const ids = membersOf(JSON.parse(reference.toString()));
-  return String(ids.refund_id ?? ids.dispute_id ?? ids.session_id ?? ids.payment_id);
+  return String(ids.refund_id ?? ids.dispute_id ?? ids.session_id ?? ids.report_id ?? ids.payment_id);
 }
 
 /** @returns the objects that were read, whether every read was answered, and why others may be missing */

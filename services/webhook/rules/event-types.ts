@@ -4,7 +4,7 @@ import { closest, distance } from "fastest-levenshtein";
 export interface EventType {
   readonly code: string;
   readonly label: string;
-  readonly category: "authorization" | "checkout" | "dispute" | "payment" | "refund" | "test";
+  readonly category: "authorization" | "checkout" | "dispute" | "payment" | "refund" | "report" | "test";
   /** The internal event's type; absent if no service announces it. */
   readonly announcedAs?: string;
 }
@@ -33,6 +33,7 @@ export const eventTypes: readonly EventType[] = [
   type("payment", "payment.succeeded", "Payment succeeded", "payment.succeeded"),
   type("refund", "refund.failed", "Refund failed", "payment.refund_failed"),
   type("refund", "refund.succeeded", "Refund succeeded", "payment.refund_succeeded"),
+  type("report", "report.ready", "Report ready", "report.ready"),
   type("test", "test.ping", "Test event"),
 ];
 

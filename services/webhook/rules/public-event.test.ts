@@ -8,7 +8,7 @@ import { signatureHeader, signingKeys } from "./signature.ts";
 const test = suite("public event");
 const characters = "01jd3v9q6k8m2n4p6r8t0v2x4z";
 const [payment, refund, session] = [`pay_${characters}`, `re_${characters}`, `cs_${characters}`];
-const dispute = `dp_${characters}`;
+const [dispute, report] = [`dp_${characters}`, `rpt_${characters}`];
 
 function bodyOf(fact: AnnouncedFact): string {
   const translation = translateFact(fact);
@@ -16,7 +16,7 @@ function bodyOf(fact: AnnouncedFact): string {
   return translation.kind === "event" ? `${translation.paymentId || "-"} ${translation.body}` : "";
 }
 
-test("docs/contract.md §9: a payment's, refund's, dispute's or session's event contains its id and status, in this order", () => {
+test("docs/contract.md §9: a payment's, refund's, dispute's, session's or report's event contains its id and status, in this order", () => {
   const refunded = {
     objectId: payment,
     status: "refunded",
@@ -35,6 +35,8 @@ test("docs/contract.md §9: a payment's, refund's, dispute's or session's event 
     bodyOf({ type: "dispute.lost", objectId: payment, status: "disputed", attributes: lost }),
     `${payment} {"type":"dispute.lost","dispute_id":"${dispute}","payment_id":"${payment}","status":"lost"}`,
   );
+  const ready = { type: "report.ready", objectId: report, status: "ready", attributes: {} };
+  assert.equal(bodyOf(ready), `- {"type":"report.ready","report_id":"${report}","status":"ready"}`);
   const paid = { payment_id: payment };
   assert.equal(
     bodyOf({ type: "session.completed", objectId: session, status: "completed", attributes: paid }),
@@ -86,6 +88,7 @@ test("a fact without its object or with an invalid status is malformed", () => {
   assert.equal(problem({ attributes: { refund_status: "succeeded" } }), "refund id is invalid");
   assert.equal(problem({ attributes: { ...attributes, refund_status: 'x","y":"' } }), "status is invalid");
   assert.equal(problem({ type: "dispute.won" }), "dispute id is invalid");
+  assert.equal(problem({ type: "report.ready", status: "ready" }), "report id is invalid");
   assert.equal(problem({ type: "session.expired", status: "expired" }), "session id is invalid");
 });
 

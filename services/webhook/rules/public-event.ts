@@ -4,7 +4,7 @@ import { deliveredType, type EventType } from "./event-types.ts";
 
 export interface AnnouncedFact {
   readonly type: string;
-  /** The payment or session. */
+  /** The payment, session or report. */
   readonly objectId: string;
   readonly status: string;
   readonly attributes: Readonly<Record<string, string>>;
@@ -41,11 +41,16 @@ interface Fields {
   readonly status: string;
 }
 
+/** Objects that belong to no payment. */
+const ownIds: { readonly [C in EventType["category"]]?: string } = { report: "report_id" };
+
 /** The fields of a body after its type, in order. */
 function fieldsOf({ category }: EventType, { objectId, status, attributes }: AnnouncedFact): Fields {
   const { refund_id, refund_status = "", dispute_id, dispute_status = "", payment_id = "" } = attributes;
   if (category === "refund") return { refund_id, payment_id: objectId, status: refund_status };
   if (category === "dispute") return { dispute_id, payment_id: objectId, status: dispute_status };
+  const ownId = ownIds[category];
+  if (ownId !== undefined) return { [ownId]: objectId, status };
   if (category !== "checkout") return { payment_id: objectId, status };
   // Empty if the session has no attempt.
   return { session_id: objectId, ...(payment_id !== "" && { payment_id }), status };
@@ -56,6 +61,7 @@ const idFields = [
   ["dispute_id", "dispute"],
   ["payment_id", "payment"],
   ["session_id", "session"],
+  ["report_id", "report"],
 ] as const;
 const statusFormat = /^[a-z_]{1,32}$/;
 
