@@ -1,6 +1,7 @@
 import * as assert from "uvu/assert";
+import { majorUnits } from "../../../services/public-json/csv.ts";
 import { suite } from "../../../test/harness/suite.ts";
-import { dayShown, majorUnits, minorUnits, moneyText } from "./values.ts";
+import { dayShown, minorUnits, moneyText } from "./values.ts";
 
 const test = suite("values of the consoles");
 

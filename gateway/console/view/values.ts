@@ -2,17 +2,10 @@
 import { type Timestamp, timestampDate } from "@bufbuild/protobuf/wkt";
 import { LRUCache } from "lru-cache";
 import { currencyExponent } from "#platform/values/money.ts";
+import { majorUnits } from "../../../services/public-json/csv.ts";
 import { type Html, html } from "../../html.ts";
 import type { Language } from "../texts/texts.ts";
 import { localDay, pageZone } from "./zone.ts";
-
-/** For example `10.50`, without grouping, for fields and files. */
-export function majorUnits(amount: bigint, currency: string): string {
-  const digits = currencyExponent(currency) ?? 2;
-  const [sign, whole] = amount < 0n ? ["-", -amount] : ["", amount];
-  const text = String(whole).padStart(digits + 1, "0");
-  return digits === 0 ? `${sign}${text}` : `${sign}${text.slice(0, -digits)}.${text.slice(-digits)}`;
-}
 
 /** For example `€10.50` or `10,50 €`. */
 export function moneyText(language: Language, amount: bigint, currency: string): string {

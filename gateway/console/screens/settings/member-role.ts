@@ -1,12 +1,13 @@
 // The role of a member with its refund limit, as fields of the forms that invite and change one.
 import type { RefundLimit, Role } from "#proto/merchant/v1/people_pb.ts";
+import { majorUnits } from "../../../../services/public-json/csv.ts";
 import { type Html, html } from "../../../html.ts";
 import type { Form } from "../../http/form.ts";
 import type { ConsoleContext, MerchantVisit } from "../../session/visit.ts";
 import { translateCode } from "../../texts/labels.ts";
 import { fillText, type Language, textsOf } from "../../texts/texts.ts";
 import { choiceField, type Problems, problemOf, textFields } from "../../view/fields.ts";
-import { majorUnits, minorUnits } from "../../view/values.ts";
+import { minorUnits } from "../../view/values.ts";
 
 export interface TypedRole {
   readonly role: string;

@@ -1,5 +1,6 @@
 // Captures an authorized payment in full or in part, or cancels it. A form that is sent several times acts once.
 import type { Payment } from "#proto/payments/v1/payments_pb.ts";
+import { majorUnits } from "../../../../../services/public-json/csv.ts";
 import { type Html, html } from "../../../../html.ts";
 import type { Form } from "../../../http/form.ts";
 import { onceField, onceOf } from "../../../http/once.ts";
@@ -9,7 +10,7 @@ import { fillText, textsOf } from "../../../texts/texts.ts";
 import { hiddenField, problemSummary, textField } from "../../../view/fields.ts";
 import { postForm } from "../../../view/forms.ts";
 import { factList } from "../../../view/table.ts";
-import { majorUnits, minorUnits, moneyText } from "../../../view/values.ts";
+import { minorUnits, moneyText } from "../../../view/values.ts";
 import { keyAfter, keyOf, mayCancel, mayCapture, paymentOf, refusedOf } from "./refusal.ts";
 
 const captureAction = "payments.capture";

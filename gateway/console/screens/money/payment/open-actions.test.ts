@@ -1,7 +1,7 @@
 import * as assert from "uvu/assert";
 import { knownCurrencies } from "#platform/values/money.ts";
+import { majorUnits } from "../../../../../services/public-json/csv.ts";
 import { suite } from "../../../../../test/harness/suite.ts";
-import { majorUnits } from "../../../view/values.ts";
 import { proofAbove } from "./refusal.ts";
 
 const test = suite("open actions of a payment");

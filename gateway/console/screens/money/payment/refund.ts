@@ -1,6 +1,7 @@
 // Refunds a payment, by default in full, up to the person's refund limit per payment. A form that is sent several times
 // or from several tabs refunds once. Large amounts need fresh proof.
 import type { Payment } from "#proto/payments/v1/payments_pb.ts";
+import { majorUnits } from "../../../../../services/public-json/csv.ts";
 import { html } from "../../../../html.ts";
 import { type Form, isText } from "../../../http/form.ts";
 import { onceField, onceOf } from "../../../http/once.ts";
@@ -12,7 +13,7 @@ import { fillText, textsOf } from "../../../texts/texts.ts";
 import { hiddenField, type Problems, problemSummary, selectField, textFields } from "../../../view/fields.ts";
 import { postForm } from "../../../view/forms.ts";
 import { factList } from "../../../view/table.ts";
-import { majorUnits, minorUnits, moneyText } from "../../../view/values.ts";
+import { minorUnits, moneyText } from "../../../view/values.ts";
 import {
   keyAfter,
   keyOf,

@@ -1,8 +1,7 @@
 // Formats payments and refunds as CSV.
 import { timestampDate } from "@bufbuild/protobuf/wkt";
 import type { ListedPayment, Refund } from "#proto/payments/v1/payments_pb.ts";
-import { csvHeading, csvRow } from "../../../view/csv.ts";
-import { majorUnits } from "../../../view/values.ts";
+import { csvHeading, csvRow, majorUnits } from "../../../../../services/public-json/csv.ts";
 import { mayCapture } from "../payment/refusal.ts";
 
 type Columns<T> = readonly (readonly [heading: string, cell: (row: T) => string])[];

@@ -3,6 +3,7 @@ import type { FastifyReply } from "fastify";
 import { Failure } from "#platform/values/failure.ts";
 import { Environment } from "#proto/merchant/v1/merchant_pb.ts";
 import type { JournalEntry } from "#proto/payments/v1/journal_pb.ts";
+import { csvHeading, csvRow, majorUnits } from "../../../../../services/public-json/csv.ts";
 import { type Html, html } from "../../../../html.ts";
 import { queryOf } from "../../../http/address.ts";
 import { dayStart, nextDayStart } from "../../../http/day.ts";
@@ -12,7 +13,6 @@ import { Downloads, sendCsv } from "../../../session/download.ts";
 import type { ConsoleContext, OperatorVisit, Page } from "../../../session/visit.ts";
 import { codeChoices, codesOf, translateCode } from "../../../texts/labels.ts";
 import { textsOf } from "../../../texts/texts.ts";
-import { csvHeading, csvRow } from "../../../view/csv.ts";
 import { filterForm, filterInput, filterSelect, searchInput } from "../../../view/filter-form.ts";
 import {
   downloadLink,
@@ -26,7 +26,7 @@ import {
 } from "../../../view/operator-forms.ts";
 import { cursorLinks, withFilter } from "../../../view/pieces.ts";
 import { htmlTable } from "../../../view/table.ts";
-import { dateTimeText, majorUnits, moneyText } from "../../../view/values.ts";
+import { dateTimeText, moneyText } from "../../../view/values.ts";
 import { chooseMerchant, merchantNames } from "../merchants/find-merchant.ts";
 
 const right = "journal.read";

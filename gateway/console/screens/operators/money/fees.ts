@@ -3,6 +3,7 @@
 import { timestampDate, timestampFromDate } from "@bufbuild/protobuf/wkt";
 import { asFailure } from "#platform/values/failure.ts";
 import type { FeeSchedule } from "#proto/payments/v1/fee_pb.ts";
+import { majorUnits } from "../../../../../services/public-json/csv.ts";
 import { type Html, html } from "../../../../html.ts";
 import { queryOf } from "../../../http/address.ts";
 import type { Form } from "../../../http/form.ts";
@@ -14,7 +15,7 @@ import { postForm } from "../../../view/forms.ts";
 import { noProblems, operatorName, problemBox, renderDetails, showRefusal } from "../../../view/operator-forms.ts";
 import { addressWith, onThisPage, pageNavigation, toneChip } from "../../../view/pieces.ts";
 import { htmlTable } from "../../../view/table.ts";
-import { dateTimeText, majorUnits, minorUnits, moneyText } from "../../../view/values.ts";
+import { dateTimeText, minorUnits, moneyText } from "../../../view/values.ts";
 import { chooseMerchant } from "../merchants/find-merchant.ts";
 import { ownerOf } from "../risk/rule-form.ts";
 import { ownerForm } from "../risk/rules.ts";

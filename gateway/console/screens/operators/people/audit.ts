@@ -2,6 +2,7 @@
 import type { FastifyReply } from "fastify";
 import { Failure } from "#platform/values/failure.ts";
 import type { AuditEntry } from "#proto/merchant/v1/audit_pb.ts";
+import { csvHeading, csvRow } from "../../../../../services/public-json/csv.ts";
 import { type Html, html } from "../../../../html.ts";
 import { queryOf } from "../../../http/address.ts";
 import { dayStart, nextDayStart } from "../../../http/day.ts";
@@ -11,7 +12,6 @@ import { Downloads, sendCsv } from "../../../session/download.ts";
 import type { ConsoleContext, OperatorVisit, Page } from "../../../session/visit.ts";
 import { codeChoices, codesOf, translateCode } from "../../../texts/labels.ts";
 import { textsOf } from "../../../texts/texts.ts";
-import { csvHeading, csvRow } from "../../../view/csv.ts";
 import { filterForm, filterInput, filterSelect } from "../../../view/filter-form.ts";
 import { downloadLink, environmentCell, shortId, timeCell } from "../../../view/operator-forms.ts";
 import { addressWith, cursorLinks, filterChips, withFilter } from "../../../view/pieces.ts";

@@ -5,6 +5,7 @@ import { isId } from "#platform/values/id.ts";
 import { currencyExponent } from "#platform/values/money.ts";
 import { RiskKind, type RiskRule } from "#proto/checkout/v1/risk_pb.ts";
 import { Environment } from "#proto/merchant/v1/merchant_pb.ts";
+import { majorUnits } from "../../../../../services/public-json/csv.ts";
 import type { Html } from "../../../../html.ts";
 import type { Form } from "../../../http/form.ts";
 import type { OperatorVisit } from "../../../session/visit.ts";
@@ -21,7 +22,7 @@ import {
 } from "../../../view/fields.ts";
 import { postForm } from "../../../view/forms.ts";
 import { noProblems } from "../../../view/operator-forms.ts";
-import { countText, majorUnits, minorUnits, moneyText } from "../../../view/values.ts";
+import { countText, minorUnits, moneyText } from "../../../view/values.ts";
 
 export interface TypedRule {
   readonly kind: string;

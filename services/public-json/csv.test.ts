@@ -1,7 +1,7 @@
 // No spreadsheet computes a text of a customer or a shop, and every harmless text survives a round trip.
 import assert from "node:assert/strict";
 import fc from "fast-check";
-import { suite } from "../../../test/harness/suite.ts";
+import { suite } from "../../test/harness/suite.ts";
 import { csvCell } from "./csv.ts";
 
 const test = suite("CSV");
