@@ -30,6 +30,7 @@ export const durableConsumers = {
   },
   fanOut: { by: "webhook", name: "webhook-fan-out", source: "payments", types: "payment.>" },
   fanOutDisputes: { by: "webhook", name: "webhook-fan-out-disputes", source: "payments", types: "dispute.>" },
+  fanOutPayouts: { by: "webhook", name: "webhook-fan-out-payouts", source: "payments", types: "payout.>" },
   fanOutReports: { by: "webhook", name: "webhook-fan-out-reports", source: "payments", types: "report.>" },
   // A consumer has one filter, and most of checkout's events do not end a session, so each kind of end has a consumer.
   fanOutCompletions: { by: "webhook", name: "webhook-fan-out", source: "checkout", types: "session.completed" },

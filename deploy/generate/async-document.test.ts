@@ -36,7 +36,8 @@ test("each event that a service announces fits the schema of its type, and no ot
     ...{ refund_status: "succeeded", dispute_status: "won" },
   };
   for (const { code, category, announcedAs = "" } of eventTypes.filter((each) => each.announcedAs !== undefined)) {
-    const objectId = newId(category === "checkout" ? "session" : category === "report" ? "report" : "payment");
+    const own = { checkout: "session", payout: "payout", report: "report" } as const;
+    const objectId = newId(category in own ? own[category as keyof typeof own] : "payment");
     const fact = translateFact({ type: announcedAs, objectId, status: "succeeded", attributes });
     assert.equal(fact.kind, "event", code);
     const stored = { id: newId("event"), merchant_id: newId("merchant"), environment: 1, position: "7", version: 3 };

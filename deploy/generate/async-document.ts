@@ -12,7 +12,14 @@ const id = (prefix: string) => ({ type: "string", pattern: `^${prefix}_[0-9a-z]{
 // int64 in the JSON form of protobuf.
 const integerText = { type: "string", pattern: "^-?[0-9]+$" };
 
-const prefixes = { payment_id: "pay", refund_id: "re", dispute_id: "dp", session_id: "cs", report_id: "rpt" } as const;
+const prefixes = {
+  payment_id: "pay",
+  refund_id: "re",
+  dispute_id: "dp",
+  session_id: "cs",
+  payout_id: "po",
+  report_id: "rpt",
+} as const;
 type IdName = keyof typeof prefixes;
 const named = (names: readonly IdName[]) => Object.fromEntries(names.map((name) => [name, id(prefixes[name])]));
 
@@ -23,6 +30,7 @@ const idsOf: Readonly<Record<EventType["category"], readonly [IdName, ...IdName[
   refund: ["refund_id", "payment_id"],
   dispute: ["dispute_id", "payment_id"],
   checkout: ["session_id", "payment_id"],
+  payout: ["payout_id"],
   report: ["report_id"],
   test: [],
 };

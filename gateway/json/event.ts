@@ -18,7 +18,7 @@ export const EventTypeJson = jsonComponent(
   Type.Object({
     code: textSchema("Code that endpoints subscribe to.", "payment.succeeded"),
     label: textSchema("Display name.", "Payment succeeded"),
-    category: textSchema("`checkout`, `dispute`, `payment`, `refund`, `report` or `test`.", "payment"),
+    category: textSchema("`checkout`, `dispute`, `payment`, `payout`, `refund`, `report` or `test`.", "payment"),
   }),
 );
 

@@ -38,7 +38,7 @@ export const describedTags = [
   {
     name: "Webhooks",
     description:
-      "Endpoints for events of payments, refunds, disputes, sessions and reports, their deliveries, and the list of events. Fulfil orders on a verified webhook, not on the browser's return.",
+      "Endpoints for events of payments, refunds, disputes, sessions, payouts and reports, their deliveries, and the list of events. Fulfil orders on a verified webhook, not on the browser's return.",
   },
   { name: "Merchant", description: "The merchant's profile and checkout branding." },
   { name: "Connectors", description: "The merchant's accounts at card processors." },
@@ -62,6 +62,7 @@ const fields = {
   session_id: { type: "string", description: "The session.", examples: ["cs_01jd3v9q6k8m2n4p6r8t0v2x4z"] },
   refund_id: { type: "string", description: "The refund.", examples: ["re_01jd3v9q6k8m2n4p6r8t0v2x4z"] },
   dispute_id: { type: "string", description: "The dispute.", examples: ["dp_01jd3v9q6k8m2n4p6r8t0v2x4z"] },
+  payout_id: { type: "string", description: "The payout.", examples: ["po_01jd3v9q6k8m2n4p6r8t0v2x4z"] },
   report_id: { type: "string", description: "The report.", examples: ["rpt_01jd3v9q6k8m2n4p6r8t0v2x4z"] },
   payment_id: {
     type: "string",
@@ -156,6 +157,8 @@ export const describedEvents: readonly DescribedEvent[] = [
     ["session_id", "payment_id?"],
     "canceled",
   ),
+  event("payout.paid", "A payout has reached your bank.", ["payout_id"], "paid"),
+  event("payout.failed", "A payout failed, or your bank returned it.", ["payout_id"], "failed", "returned"),
   event("report.ready", "A report's file can be downloaded.", ["report_id"], "ready"),
   {
     code: "test.ping",

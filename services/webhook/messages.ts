@@ -134,7 +134,8 @@ export function toFeedEvent({ id, type, merchant_id: merchantId, body, version, 
   return create(EventSchema, {
     ...{ id, type, merchantId, status },
     environment: row.environment === 2 ? 2 : 1,
-    objectId: ids.refund_id ?? ids.dispute_id ?? ids.session_id ?? ids.report_id ?? ids.payment_id ?? "",
+    objectId:
+      ids.refund_id ?? ids.dispute_id ?? ids.session_id ?? ids.payout_id ?? ids.report_id ?? ids.payment_id ?? "",
     occurredAt: timestampFromDate(new Date(idTimeMs(id))),
     attributes: { ...ids, ...(version !== null && { version: String(version) }) },
     ...(amount !== null && currency !== null && { money: { amount: BigInt(amount), currency } }),

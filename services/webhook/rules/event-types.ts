@@ -4,7 +4,7 @@ import { closest, distance } from "fastest-levenshtein";
 export interface EventType {
   readonly code: string;
   readonly label: string;
-  readonly category: "authorization" | "checkout" | "dispute" | "payment" | "refund" | "report" | "test";
+  readonly category: "authorization" | "checkout" | "dispute" | "payment" | "payout" | "refund" | "report" | "test";
   /** The internal event's type; absent if no service announces it. */
   readonly announcedAs?: string;
 }
@@ -31,6 +31,8 @@ export const eventTypes: readonly EventType[] = [
   type("payment", "payment.refund_failed", "Payment refund failed"),
   type("payment", "payment.refunded", "Payment refunded", "payment.refunded"),
   type("payment", "payment.succeeded", "Payment succeeded", "payment.succeeded"),
+  type("payout", "payout.failed", "Payout failed", "payout.failed"),
+  type("payout", "payout.paid", "Payout paid", "payout.paid"),
   type("refund", "refund.failed", "Refund failed", "payment.refund_failed"),
   type("refund", "refund.succeeded", "Refund succeeded", "payment.refund_succeeded"),
   type("report", "report.ready", "Report ready", "report.ready"),

@@ -36,6 +36,8 @@ test("docs/contract.md §9: a payment's, refund's, dispute's, session's or repor
     `${payment} {"type":"dispute.lost","dispute_id":"${dispute}","payment_id":"${payment}","status":"lost"}`,
   );
   const ready = { type: "report.ready", objectId: report, status: "ready", attributes: {} };
+  const paidOut = { type: "payout.paid", objectId: `po_${characters}`, status: "paid", attributes: {} };
+  assert.equal(bodyOf(paidOut), `- {"type":"payout.paid","payout_id":"po_${characters}","status":"paid"}`);
   assert.equal(bodyOf(ready), `- {"type":"report.ready","report_id":"${report}","status":"ready"}`);
   const paid = { payment_id: payment };
   assert.equal(

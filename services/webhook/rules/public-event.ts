@@ -4,7 +4,7 @@ import { deliveredType, type EventType } from "./event-types.ts";
 
 export interface AnnouncedFact {
   readonly type: string;
-  /** The payment, session or report. */
+  /** The payment, session, payout or report. */
   readonly objectId: string;
   readonly status: string;
   readonly attributes: Readonly<Record<string, string>>;
@@ -42,7 +42,7 @@ interface Fields {
 }
 
 /** Objects that belong to no payment. */
-const ownIds: { readonly [C in EventType["category"]]?: string } = { report: "report_id" };
+const ownIds: { readonly [C in EventType["category"]]?: string } = { payout: "payout_id", report: "report_id" };
 
 /** The fields of a body after its type, in order. */
 function fieldsOf({ category }: EventType, { objectId, status, attributes }: AnnouncedFact): Fields {
@@ -61,6 +61,7 @@ const idFields = [
   ["dispute_id", "dispute"],
   ["payment_id", "payment"],
   ["session_id", "session"],
+  ["payout_id", "payout"],
   ["report_id", "report"],
 ] as const;
 const statusFormat = /^[a-z_]{1,32}$/;

@@ -162,8 +162,8 @@ export const WatchResponseSchema: GenMessage<WatchResponse> = /*@__PURE__*/
  * Events of the last 30 days in the order in which they became visible. A reader that goes on after the last position misses
  * none. The events of one object keep their order, unless one cannot be consumed for two minutes: of two with one `payment_id` the
  * greater `version` among the attributes is newer. Served by the webhook service. In these answers `type` is the public code
- * (docs/contract.md §9), `object_id` the refund, dispute, payment, session or report, `status` its status. Attributes: `payment_id` (may
- * be empty), `session_id`, `refund_id`, `dispute_id` or `report_id`, and `version` of a payment. `source`, `traceparent`, `request_id` and `actor` are
+ * (docs/contract.md §9), `object_id` the refund, dispute, payment, session, payout or report, `status` its status. Attributes: `payment_id` (may
+ * be empty), `session_id`, `refund_id`, `dispute_id`, `payout_id` or `report_id`, and `version` of a payment. `source`, `traceparent`, `request_id` and `actor` are
  * empty.
  *
  * @generated from service events.v1.EventService

@@ -197,7 +197,7 @@ export type EventType = Message<"webhook.v1.EventType"> & {
   label: string;
 
   /**
-   * `authorization`, `checkout`, `dispute`, `payment`, `refund`, `report` or `test`.
+   * `authorization`, `checkout`, `dispute`, `payment`, `payout`, `refund`, `report` or `test`.
    *
    * @generated from field: string category = 3;
    */

@@ -1,12 +1,13 @@
 // Tables of balance transactions, and their columns in a file.
 import { timestampDate } from "@bufbuild/protobuf/wkt";
 import type { BalanceTransaction } from "#proto/payments/v1/balance_pb.ts";
+import { majorUnits } from "../../../../../services/public-json/csv.ts";
 import { type Html, html } from "../../../../html.ts";
 import type { MerchantVisit } from "../../../session/visit.ts";
 import { translateCode } from "../../../texts/labels.ts";
 import { textsOf } from "../../../texts/texts.ts";
 import { htmlTable } from "../../../view/table.ts";
-import { dateTimeText, majorUnits, moneyText } from "../../../view/values.ts";
+import { dateTimeText, moneyText } from "../../../view/values.ts";
 
 export function transactionTable(visit: MerchantVisit, transactions: readonly BalanceTransaction[]): Html {
   const { language, base } = visit;
