@@ -67,6 +67,7 @@ export const tiers: Readonly<Record<string, Tier>> = {
   "test/flows/payments/refund-funds.": "quick",
   "test/flows/payments/renew.": "quick",
   "test/flows/payments/settle.": "quick",
+  "test/flows/payments/match-money.": "quick",
   "test/flows/payments/read-movements.": "quick",
   "test/flows/payments/statement-job.": "quick",
   "test/flows/payments/store.": "quick",

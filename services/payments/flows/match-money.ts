@@ -15,10 +15,15 @@ import type { VerifyDeps } from "./verify-intent.ts";
 
 const everySeconds = 3_600;
 // After a day both sides have a movement.
-const lagSeconds = 86_400;
+const defaults = { lagSeconds: 86_400 };
 
 /** @throws Failure CONNECTOR_ERROR: the balance could not be read; the check is due again in an hour. */
-export async function matchMoney(deps: VerifyDeps, reader: BalanceReader, account: ProcessorAccount): Promise<void> {
+export async function matchMoney(
+  deps: Pick<VerifyDeps, "db" | "log" | "metrics">,
+  reader: BalanceReader,
+  account: ProcessorAccount,
+  { lagSeconds } = defaults,
+): Promise<void> {
   const due = await claimBalanceCheck(deps.db, account.id, everySeconds);
   if (!due) return;
   const reported = provenValue(await reader.readBalance(account));

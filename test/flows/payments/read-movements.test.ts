@@ -1,110 +1,27 @@
 // A processor's lists become balance transactions and payouts: each line once, whatever is repeated, doubled or cut
 // short; every balance and the ledger follow from them.
 import assert from "node:assert/strict";
-import { pino } from "pino";
-import { Outbox } from "#platform/events/outbox.ts";
-import { newId } from "#platform/values/id.ts";
-import { Environment } from "#proto/merchant/v1/merchant_pb.ts";
-import type { BalanceReader } from "../../../services/payments/connectors/balance-reader.ts";
-import type { ProcessorAccount } from "../../../services/payments/connectors/connector.ts";
-import { readMovements } from "../../../services/payments/flows/read-movements.ts";
 import { listTransactions, readBalance } from "../../../services/payments/lists/balance.ts";
-import type { ProcessorMovement, ProcessorPayout } from "../../../services/payments/rules/movement.ts";
+import type { ProcessorMovement } from "../../../services/payments/rules/movement.ts";
 import { insertPayments } from "../../../services/payments/store/new-payments.ts";
 import { movedSums } from "../../../services/payments/store/processor/movements.ts";
 import { Random } from "../../chaos/random.ts";
 import { freshDatabase, openDatabase } from "../../harness/database.ts";
 import { paymentInsert } from "../../harness/payments/payment-insert.ts";
+import { hoursIn, movement, ProcessorLists, payout } from "../../harness/payments/processor-lists.ts";
 import { fixture, suite } from "../../harness/suite.ts";
 
 const test = suite("movements and payouts", { timeoutMs: 60_000 });
 const db = fixture(test, async () => await openDatabase((await freshDatabase("payments")).url));
-const outbox = new Outbox({ namespace: "test", source: "payments" });
-const deps = {
-  get db() {
-    return db;
-  },
-  outbox,
-  log: pino({ enabled: false }),
-};
 const hourMs = 3_600_000;
-const start = new Date("2026-03-30T12:00:00.000Z");
-const at = (hours: number) => new Date(start.getTime() + hours * hourMs);
 const none = { type: "", currency: "", paymentId: "", refundId: "", disputeId: "", payoutId: "" };
 const all = { ...none, from: undefined, to: undefined };
 const window = { limit: 200, offset: 0n };
 
-/** A processor's lists, read in pages of two. */
-class Lists {
-  readonly account: ProcessorAccount;
-  movements: ProcessorMovement[] = [];
-  payouts: ProcessorPayout[] = [];
-  /** Refs by payout; absent: not assigned yet. */
-  readonly lines = new Map<string, string[]>();
-  failAfter = Number.POSITIVE_INFINITY;
-
-  constructor(name: string) {
-    const owner = { merchantId: newId("merchant"), environment: Environment.SANDBOX, connector: "simulator" };
-    this.account = {
-      ...owner,
-      id: `mco_${name}`,
-      externalAccountId: name,
-      surface: "embedded",
-      credentials: {},
-      refundsEnabled: true,
-    };
-  }
-
-  get reader(): BalanceReader {
-    const pageOf = <T>(items: readonly T[], after: string) => {
-      if (this.failAfter-- <= 0) return { kind: "unknown", cause: new Error("silence") } as const;
-      const from = Number(after || 0);
-      const value = { items: items.slice(from, from + 2), next: from + 2 < items.length ? String(from + 2) : "" };
-      return { kind: "succeeded", value } as const;
-    };
-    const newer = (since: Date | undefined, time: Date) => !since || time >= since;
-    return {
-      readMovements: async (_, since, after) =>
-        pageOf(
-          this.movements.filter((one) => newer(since, one.occurredAt)),
-          after,
-        ),
-      readPayouts: async (_, since, after) =>
-        pageOf(
-          this.payouts.filter((one) => newer(since, one.createdAt)),
-          after,
-        ),
-      readPayoutLines: async (_, ref, after) => {
-        const lines = this.lines.get(ref);
-        return lines ? pageOf(lines, after) : { kind: "pending", value: { items: [], next: "" } };
-      },
-      readBalance: async () => ({ kind: "succeeded", value: [] }),
-    };
-  }
-
-  async read(): Promise<void> {
-    await readMovements(deps, this.reader, this.account, {
-      accountId: this.account.id,
-      movementsUntil: undefined,
-      payoutsUntil: undefined,
-    });
-  }
-}
-
-function movement(ref: string, change: Partial<ProcessorMovement> = {}): ProcessorMovement {
-  const money = { type: "capture", amount: 1_000n, fee: 40n, currency: "EUR", isOurs: true } as const;
-  return { ref, ...money, occurredAt: at(0), availableAt: at(48), ...change };
-}
-
-function payout(ref: string, change: Partial<ProcessorPayout> = {}): ProcessorPayout {
-  const money = { amount: 960n, currency: "EUR", status: "in_transit", createdAt: at(50), arrivesAt: at(72) } as const;
-  return { ref, ...money, statementDescriptor: "SHOP", failureMessage: "", ...change };
-}
-
-const types = async ({ account }: Lists, filters = all) =>
+const types = async ({ account }: ProcessorLists, filters = all) =>
   (await listTransactions(db, account, filters, window)).rows.map(({ type, net }) => `${type} ${net}`).sort();
 
-async function ledger({ account }: Lists): Promise<Record<string, string>> {
+async function ledger({ account }: ProcessorLists): Promise<Record<string, string>> {
   const rows = await db.rows<{ account: string; amount: string }>(
     `select account, sum(amount)::text as amount from (
        select debit || ' ' || currency as account, amount from ledger where merchant_id = $1
@@ -115,7 +32,7 @@ async function ledger({ account }: Lists): Promise<Record<string, string>> {
   return Object.fromEntries(rows.map((row) => [row.account, row.amount]));
 }
 
-async function events(type: string, { account }: Lists): Promise<number> {
+async function events(type: string, { account }: ProcessorLists): Promise<number> {
   const rows = await db.rows(
     "select from outbox where subject like $1 and position(convert_to($2, 'UTF8') in body) > 0",
     [`%${type}%`, account.merchantId],
@@ -125,7 +42,7 @@ async function events(type: string, { account }: Lists): Promise<number> {
 
 test("lists that repeat or break off leave each line once, and the balance is their sum at every moment", async () => {
   const random = new Random(5);
-  const lists = new Lists("repeats");
+  const lists = new ProcessorLists("repeats");
   const kinds = [
     ["capture", 1],
     ["refund", -1],
@@ -135,7 +52,7 @@ test("lists that repeat or break off leave each line once, and the balance is th
   ] as const;
   lists.movements = Array.from({ length: 40 }, (_, i) => {
     const [type, sign] = kinds[random.int(0, kinds.length - 1)] ?? kinds[0];
-    const occurredAt = at(random.int(0, 200));
+    const occurredAt = hoursIn(random.int(0, 200));
     const availableAt = new Date(occurredAt.getTime() + random.int(0, 80) * hourMs);
     const currency = random.chance(0.8) ? "EUR" : "JPY";
     return movement(`m${i}`, {
@@ -153,19 +70,19 @@ test("lists that repeat or break off leave each line once, and the balance is th
       .map((one) => ({ one, order: random.next() }))
       .toSorted((a, b) => a.order - b.order)
       .map(({ one }) => one);
-    await lists.read().catch(() => {});
+    await lists.read(db).catch(() => {});
   }
   lists.failAfter = Number.POSITIVE_INFINITY;
-  await lists.read();
+  await lists.read(db);
   assert.equal((await types(lists)).length, 40);
   for (let hours = -1; hours < 300; hours += 7) {
-    const { balances } = await readBalance(db, lists.account, at(hours));
+    const { balances } = await readBalance(db, lists.account, hoursIn(hours));
     const sum = (currency: string, pick: (one: ProcessorMovement) => bigint) =>
       lists.movements
-        .filter((one) => one.currency === currency && one.occurredAt <= at(hours))
+        .filter((one) => one.currency === currency && one.occurredAt <= hoursIn(hours))
         .reduce((total, one) => total + pick(one), 0n);
     for (const { currency, available, pending, reserved } of balances) {
-      const ready = sum(currency, (one) => (one.availableAt <= at(hours) ? one.amount - one.fee : 0n));
+      const ready = sum(currency, (one) => (one.availableAt <= hoursIn(hours) ? one.amount - one.fee : 0n));
       assert.equal(available, ready, `available at ${hours}`);
       assert.equal(pending, sum(currency, (one) => one.amount - one.fee) - ready, `pending at ${hours}`);
       assert.equal(
@@ -184,10 +101,10 @@ test("lists that repeat or break off leave each line once, and the balance is th
 });
 
 test("a payment's movements name it and bring its platform fees, also if it is known here later", async () => {
-  const lists = new Lists("links");
+  const lists = new ProcessorLists("links");
   const wanted = paymentInsert({ connectorAccountId: lists.account.id, merchantId: lists.account.merchantId });
   lists.movements = [movement("early", { intentRef: "pi_links" })];
-  await lists.read();
+  await lists.read(db);
   assert.deepEqual(await types(lists, { ...all, paymentId: wanted.payment.id }), []);
   await insertPayments(db, [wanted]);
   const { id, merchantId, environment } = wanted.payment;
@@ -199,10 +116,10 @@ test("a payment's movements name it and bring its platform fees, also if it is k
      union all select $2, $3::smallint, currency, id, 'fee_charged', 'at_1', 'merchant_balance', 'fees_revenue', 60 from paid`,
     [id, merchantId, environment],
   );
-  await lists.read();
-  await lists.read();
+  await lists.read(db);
+  await lists.read(db);
   assert.deepEqual(await types(lists, { ...all, paymentId: id }), ["capture 960", "fee -60"]);
-  const { balances } = await readBalance(db, lists.account, at(100));
+  const { balances } = await readBalance(db, lists.account, hoursIn(100));
   assert.equal(
     balances.find(({ currency }) => currency === "EUR")?.available,
     960n,
@@ -214,22 +131,22 @@ test("a payment's movements name it and bring its platform fees, also if it is k
 });
 
 test("a payout has its movements and the rest that they do not explain, and is announced when it is paid or comes back", async () => {
-  const lists = new Lists("payouts");
+  const lists = new ProcessorLists("payouts");
   lists.movements = [
     movement("c1"),
     movement("c2", { amount: 500n, fee: 20n }),
-    movement("p1", { type: "payout", amount: -1_500n, fee: 0n, occurredAt: at(50), availableAt: at(50) }),
+    movement("p1", { type: "payout", amount: -1_500n, fee: 0n, occurredAt: hoursIn(50), availableAt: hoursIn(50) }),
   ];
   lists.payouts = [payout("po_1", { amount: 1_500n })];
-  await lists.read();
+  await lists.read(db);
   const [open] = await db.rows<{ id: string; reconciled_at: string | null }>(
     "select * from payouts where ref = 'po_1'",
   );
   assert.equal(open?.reconciled_at, null, "not listed yet");
   lists.lines.set("po_1", ["c1", "c2"]);
   lists.payouts = [payout("po_1", { amount: 1_500n, status: "paid" })];
-  await lists.read();
-  await lists.read();
+  await lists.read(db);
+  await lists.read(db);
   const [paid] = await db.rows<{ id: string; rest: string; status: string }>(
     "select id, unattributed_amount::text as rest, status from payouts where ref = 'po_1'",
   );
@@ -239,22 +156,28 @@ test("a payout has its movements and the rest that they do not explain, and is a
   assert.equal((await ledger(lists))["bank EUR"], "1500");
   lists.payouts = [payout("po_1", { amount: 1_500n, status: "failed", failureMessage: "account closed" })];
   lists.movements.push(
-    movement("p2", { type: "payout_failure", amount: 1_500n, fee: 0n, occurredAt: at(90), availableAt: at(90) }),
+    movement("p2", {
+      type: "payout_failure",
+      amount: 1_500n,
+      fee: 0n,
+      occurredAt: hoursIn(90),
+      availableAt: hoursIn(90),
+    }),
   );
-  await lists.read();
-  await lists.read();
+  await lists.read(db);
+  await lists.read(db);
   assert.equal(await events("payout.failed", lists), 1);
   const books = await ledger(lists);
   assert.deepEqual([books["bank EUR"], books["payouts_in_transit EUR"]], [undefined, undefined], "the money is back");
 });
 
 test("a converted movement goes through fx_difference, and one that is not ours through outside_payments", async () => {
-  const lists = new Lists("converted");
+  const lists = new ProcessorLists("converted");
   lists.movements = [
     movement("chf", { currency: "CHF", amount: 940n, fee: 30n, source: { amount: 1_000n, currency: "EUR" } }),
     movement("other", { isOurs: false, amount: 300n, fee: 10n }),
   ];
-  await lists.read();
+  await lists.read(db);
   assert.deepEqual(await ledger(lists), {
     "fx_difference CHF": "-940",
     "fx_difference EUR": "1000",
@@ -268,9 +191,9 @@ test("a converted movement goes through fx_difference, and one that is not ours 
 });
 
 test("a movement is never changed or deleted", async () => {
-  const lists = new Lists("facts");
+  const lists = new ProcessorLists("facts");
   lists.movements = [movement("fact")];
-  await lists.read();
+  await lists.read(db);
   await assert.rejects(db.rows("update movements set amount = 1 where ref = 'fact'"), /is a fact/);
   await assert.rejects(db.rows("delete from movements where ref = 'fact'"), /is a fact/);
 });
