@@ -12,6 +12,7 @@ await chooseCommand(
       about: "what a whole order costs, and what 10, 100 and 1,000 a second need",
       scripts: ["test/bench/capacity.ts"],
     },
+    balance: { about: "a merchant's balance over ten million movements", scripts: ["test/bench/balance.ts"] },
     webhooks: { about: "deliveries per second, relative to a bare sender", scripts: ["test/bench/webhook.ts"] },
   },
   ["flows"],

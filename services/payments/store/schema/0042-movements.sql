@@ -43,8 +43,8 @@ create table movements (
   constraint movements_converted check ((source_amount is null) = (source_currency is null) and source_currency <> currency),
   check (available_at >= occurred_at)
 );
-create index movements_newest on movements (merchant_id, environment, occurred_at desc, id desc);
-create index movements_available on movements (merchant_id, environment, available_at) include (currency, net);
+create index movements_newest on movements (merchant_id, environment, occurred_at desc, id desc) include (currency, net, type);
+create index movements_available on movements (merchant_id, environment, available_at) include (currency, net, type);
 create index movements_of_payment on movements (payment_id) where payment_id is not null;
 create index movements_of_payout on movements (payout_id, id) where payout_id is not null;
 create index movements_posted on movements (connector_account_id, posted_at);
