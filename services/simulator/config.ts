@@ -23,6 +23,10 @@ export interface SimulatorOptions {
   readonly keySeconds?: number;
   /** Lifetime of a new intent's page; 0: unlimited. */
   readonly pageSeconds?: number;
+  /** Until a capture can be paid out. */
+  readonly settlementSeconds?: number;
+  /** Between two payouts of an account and currency. */
+  readonly payoutSeconds?: number;
   /** The form requires the cardholder's name. */
   readonly requiresName?: boolean;
   /** /test/… exists. */
@@ -62,6 +66,8 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>): R
     ),
     keySeconds: Number(read("SIMULATOR_KEY_SECONDS", wholeNumber(1, keySecondsMax), "86400")),
     pageSeconds: Number(read("SIMULATOR_PAGE_SECONDS", wholeNumber(0, keySecondsMax), "0")),
+    settlementSeconds: Number(read("SIMULATOR_SETTLEMENT_SECONDS", wholeNumber(0, keySecondsMax), "172800")),
+    payoutSeconds: Number(read("SIMULATOR_PAYOUT_SECONDS", wholeNumber(1, keySecondsMax), "86400")),
     requiresName: read("SIMULATOR_CARDHOLDER_NAME", oneOf("on", "off"), "off") === "on",
     testControls: read("SIMULATOR_TEST_CONTROLS", oneOf("on", "off"), isProduction ? "off" : "on") === "on",
   };

@@ -5,7 +5,14 @@ import type { Faults } from "./flows/faults.ts";
 import type { Later } from "./later.ts";
 import type { Db } from "./store/pool.ts";
 
-type Setting = "delayMs" | "authorizationSeconds" | "keySeconds" | "pageSeconds" | "requiresName";
+type Setting =
+  | "delayMs"
+  | "authorizationSeconds"
+  | "keySeconds"
+  | "pageSeconds"
+  | "settlementSeconds"
+  | "payoutSeconds"
+  | "requiresName";
 
 export interface Processor extends Required<Pick<SimulatorOptions, Setting>> {
   readonly db: Db;

@@ -3,6 +3,7 @@ import Fastify, { type FastifyBaseLogger, type FastifyError, type FastifyInstanc
 import { ApiFailure, internalFailure, outageFailure } from "./failure.ts";
 import type { Processor } from "./processor.ts";
 import { accountOf, assertBearer } from "./routes/api-request.ts";
+import { balanceRoutes } from "./routes/balance.ts";
 import { disputeRoutes } from "./routes/disputes.ts";
 import { eventRoutes } from "./routes/events.ts";
 import { fileRoutes } from "./routes/files.ts";
@@ -14,6 +15,7 @@ import { refundRoutes } from "./routes/refunds.ts";
 import { statementRoutes } from "./routes/statement.ts";
 import { testActionRoutes, testIntentRoutes } from "./routes/test-actions.ts";
 import { testFaultRoutes } from "./routes/test-faults.ts";
+import { testMoneyRoutes } from "./routes/test-money.ts";
 import { isDatabaseAway } from "./store/pool.ts";
 
 const bodyBytesMax = 131_072; // callers forward bodies of up to 64 KiB, which grow by escaping
@@ -61,6 +63,7 @@ export function buildServer(
   fileRoutes(app, processor);
   statementRoutes(app, processor);
   eventRoutes(app, processor);
+  balanceRoutes(app, processor);
   formRoutes(app, processor);
   paymentMethodRoutes(app, processor);
   pageRoutes(app, processor);
@@ -68,6 +71,7 @@ export function buildServer(
     testFaultRoutes(app, processor);
     testActionRoutes(app, processor);
     testIntentRoutes(app, processor);
+    testMoneyRoutes(app, processor);
   }
   return app;
 }

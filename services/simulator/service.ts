@@ -3,6 +3,7 @@ import { pino } from "pino";
 import type { SimulatorOptions } from "./config.ts";
 import { Faults } from "./flows/faults.ts";
 import { startClock } from "./jobs/apply-delayed-facts.ts";
+import { startPayer } from "./jobs/pay-out.ts";
 import { type SenderContext, startSender } from "./jobs/send-events.ts";
 import { startSweeper } from "./jobs/sweep-old-rows.ts";
 import { Later } from "./later.ts";
@@ -23,6 +24,8 @@ export interface Simulator {
 const delayMsDefault = 1_000;
 const authorizationSecondsDefault = 604_800; // 7 days, as for most cards
 const keySecondsDefault = 86_400; // as long as processors do
+const settlementSecondsDefault = 172_800; // two days, as for most cards
+const payoutSecondsDefault = 86_400;
 
 /** @throws if the database is unavailable or the port is in use; then nothing keeps running */
 export async function startSimulator(options: SimulatorOptions): Promise<Simulator> {
@@ -68,6 +71,8 @@ async function serveSimulator(
     authorizationSeconds: options.authorizationSeconds ?? authorizationSecondsDefault,
     keySeconds: options.keySeconds ?? keySecondsDefault,
     pageSeconds: options.pageSeconds ?? 0,
+    settlementSeconds: options.settlementSeconds ?? settlementSecondsDefault,
+    payoutSeconds: options.payoutSeconds ?? payoutSecondsDefault,
     requiresName: options.requiresName ?? false,
     keysInUse: new Set(),
     later,
@@ -79,7 +84,7 @@ async function serveSimulator(
   const listenTextResolver = (listening: string) => `ready at ${listening}`;
   address = await server.listen({ port: options.port, host: options.host ?? "127.0.0.1", listenTextResolver });
   jobs = startJobs(processor, { ...options, ...basis, db: senderDb });
-  const { sender, clock, sweeper } = jobs;
+  const { sender, clock, payer, sweeper } = jobs;
   return {
     url: address,
     async stop() {
@@ -89,12 +94,17 @@ async function serveSimulator(
       await server.close();
       clearTimeout(limit);
       await later.done();
-      await Promise.all([sender.stop(), clock.stop(), sweeper.stop()]);
+      await Promise.all([sender.stop(), clock.stop(), payer.stop(), sweeper.stop()]);
       await endPools();
     },
   };
 }
 
 function startJobs(processor: Processor, sending: SenderContext) {
-  return { sender: startSender(sending), clock: startClock(processor), sweeper: startSweeper(processor) };
+  return {
+    sender: startSender(sending),
+    clock: startClock(processor),
+    payer: startPayer(processor),
+    sweeper: startSweeper(processor),
+  };
 }

@@ -1,12 +1,14 @@
-// Changes an intent: 1. read it, 2. let a rule decide, 3. write the change with its events in one statement, if the
+// Changes an intent: 1. read it, 2. let a rule decide, 3. write the change with its money and events at once, if the
 // version is still the one that was read. A rerun from 1 is safe. Callers of one intent are queued.
 import { ApiFailure, notFound, outageFailure } from "../failure.ts";
 import { newId } from "../new-id.ts";
 import type { Processor } from "../processor.ts";
 import { presentIntent } from "../routes/intent-json.ts";
 import type { Change, DelayedFact, EventType, Intent, Refusal } from "../rules/intent.ts";
+import { type Movement, movementsBetween } from "../rules/movement.ts";
 import { type Along, type NewDelayedFact, type NewEvent, updateIntent } from "../store/intent-writes.ts";
 import { findIntent } from "../store/intents.ts";
+import type { NewMovement } from "../store/movements.ts";
 
 /** Refused or without effect (`change` null): nothing was written. */
 type ChangeResult =
@@ -39,7 +41,7 @@ export async function changeIntent(
       const change = decide(before);
       if (change === null) return { intent: before, refusal: null, change };
       if ("refused" in change) return { intent: before, refusal: change, change: null };
-      const written = { ...along?.(change.intent), ...consequencesOf(processor, change) };
+      const written = { ...along?.(change.intent), ...consequencesOf(processor, before, change) };
       if (await updateIntent(processor.db, before, change.intent, written)) {
         wakeFor(processor, change);
         return { intent: change.intent, refusal: null, change };
@@ -49,8 +51,15 @@ export async function changeIntent(
   });
 }
 
-export function consequencesOf(processor: Processor, change: Change): Required<Pick<Along, "events" | "delayed">> {
+/** Rows that are written with a change. @param before the intent that it changes */
+export function consequencesOf(
+  processor: Processor,
+  before: Intent,
+  change: Change,
+): Required<Pick<Along, "movements" | "events" | "delayed">> {
+  const moved = movementsBetween(before, change.intent);
   return {
+    movements: moved.map((movement) => newMovement(movement, processor.settlementSeconds)),
     events: change.events.map((type) => newEvent(change.intent, type, processor.publicUrl)),
     delayed: (change.delayed ?? []).map((fact) => newDelayedFact(fact, processor.delayMs)),
   };
@@ -72,6 +81,14 @@ function newEvent(intent: Intent, type: EventType, publicUrl: string): NewEvent 
   const created_at = new Date().toISOString();
   const data = { intent: presentIntent(intent, publicUrl) };
   return { id, type, created_at, body: JSON.stringify({ id, type, account: intent.account, created_at, data }) };
+}
+
+/** Only a capture waits until it can be paid out. */
+function newMovement(movement: Movement, settlementSeconds: number): NewMovement {
+  const now = Date.now();
+  const waitMs = movement.type === "capture" ? settlementSeconds * 1_000 : 0;
+  const times = { created_at: new Date(now).toISOString(), available_at: new Date(now + waitMs).toISOString() };
+  return { ...movement, ...times, id: newId("txn") };
 }
 
 function newDelayedFact(fact: DelayedFact, delayMs: number): NewDelayedFact {

@@ -68,7 +68,7 @@ export async function duplicateIntent(
   );
   const change = payIntent(intent, attemptWith(processor, keptCard(processor, card), true));
   if (change === null || "refused" in change) throw new Error("a new intent waits for a card");
-  await insertIntent(processor.db, change.intent, consequencesOf(processor, change));
+  await insertIntent(processor.db, change.intent, consequencesOf(processor, intent, change));
   wakeFor(processor, change);
   return change.intent;
 }

@@ -52,11 +52,12 @@ function bodyOf({ body }: ListedEvent): unknown {
   return JSON.parse(body);
 }
 
-function cursorOf(event: ListedEvent): string {
-  return Buffer.from(`${event.created_at.toISOString()} ${event.seq}`).toString("base64url");
+/** The cursor behind a row of a list in the order of creation. */
+export function cursorOf({ created_at, seq }: Pick<ListedEvent, "created_at" | "seq">): string {
+  return Buffer.from(`${created_at.toISOString()} ${seq}`).toString("base64url");
 }
 
-function readCursor(cursor: string | null): { created_at: Date; seq: number } | undefined {
+export function readCursor(cursor: string | null): { created_at: Date; seq: number } | undefined {
   if (cursor === null) return undefined;
   const [time = "", seq = ""] = Buffer.from(cursor, "base64url").toString("utf8").split(" ");
   const created_at = new Date(time);

@@ -36,7 +36,8 @@ export function intentRoutes(app: FastifyInstance, processor: Processor): void {
       const made = method === null ? { intent, events: [] } : await payByToken(processor, intent, method);
       const answer = { status: 201, body: present(made.intent) };
       const operation = stamp.operation({ id: intent.id, reference: intent.reference, intent: intent.id });
-      await insertIntent(db, made.intent, { key: stamp.key(answer), operation, ...consequencesOf(processor, made) });
+      const along = { key: stamp.key(answer), operation, ...consequencesOf(processor, intent, made) };
+      await insertIntent(db, made.intent, along);
       wakeFor(processor, made);
       return { answer, isWritten: true };
     });

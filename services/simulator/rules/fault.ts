@@ -37,6 +37,9 @@ const callsOf = {
   "api.files.create": ["change"],
   "api.statement.get": ["list"],
   "api.events.get": ["list"],
+  "api.movements.get": ["list"],
+  "api.payouts.get": ["list"],
+  "api.balance.get": ["list"],
   "api.*": ["change", "look", "list"],
 } as const satisfies Readonly<Record<string, readonly CallKind[]>>;
 
@@ -55,6 +58,9 @@ export const faultTargets: readonly FaultTarget[] = [
   "api.files.create",
   "api.statement.get",
   "api.events.get",
+  "api.movements.get",
+  "api.payouts.get",
+  "api.balance.get",
   "api.*",
   "webhooks",
 ];

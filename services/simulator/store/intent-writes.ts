@@ -1,6 +1,7 @@
-// Writes intents. A change is one statement: the next version of the intent, its attempts, refunds and disputes,
-// events, delayed facts, idempotency key and audit row.
+// Writes intents. A change is one statement: the next version of the intent, its attempts, refunds and disputes, the
+// movements of the balance, events, delayed facts, idempotency key and audit row.
 import type { Intent } from "../rules/intent.ts";
+import type { NewMovement } from "./movements.ts";
 import type { Db } from "./pool.ts";
 
 export interface NewEvent {
@@ -37,6 +38,7 @@ export interface OperationRow {
 }
 
 export interface Along {
+  readonly movements?: readonly NewMovement[];
   readonly events?: readonly NewEvent[];
   readonly delayed?: readonly NewDelayedFact[];
   /** The delayed fact that the change applies. */
@@ -49,6 +51,7 @@ export interface Along {
 export async function insertIntent(db: Db, intent: Intent, along: Along): Promise<void> {
   const parts = present({
     attempts: intent.attempts,
+    movements: along.movements ?? [],
     events: along.events ?? [],
     delayed: along.delayed ?? [],
     keys: rowsOf(along.key),
@@ -56,7 +59,8 @@ export async function insertIntent(db: Db, intent: Intent, along: Along): Promis
   });
   await db.query({
     name: `insert-intent ${namesOf(parts)}`,
-    text: `with gate as (insert into intents select * from jsonb_populate_record(null::intents, $1) returning id, account)
+    text: `with gate as (insert into intents select * from jsonb_populate_record(null::intents, $1)
+        returning id, account, currency)
       ${writesOf(parts, 2)} select from gate`,
     values: [JSON.stringify(intent), ...parts.map(([, value]) => JSON.stringify(value))],
   });
@@ -72,6 +76,7 @@ export async function updateIntent(db: Db, before: Intent, after: Intent, along:
     attempts: after.attempts.filter((one) => !before.attempts.includes(one)),
     refunds: after.refunds.filter((one) => !before.refunds.includes(one)),
     disputes: after.disputes.filter((one) => !before.disputes.includes(one)),
+    movements: along.movements ?? [],
     events: along.events ?? [],
     delayed: along.delayed ?? [],
     done: along.doneFactId === undefined ? [] : [{ id: along.doneFactId }],
@@ -88,7 +93,7 @@ export async function updateIntent(db: Db, before: Intent, after: Intent, along:
         refunded_amount = $5, paid_at = $6, canceled_at = $7, outage_until = $8,
          amount = $9, returned_at = $10, lost_at = $11, page_expires_at = $12, capture_before = $13,
          cancellation_reason = $14
-       where id = $1 and version = $2 returning id, account) ${writesOf(parts, 15)} select 1 from gate`,
+       where id = $1 and version = $2 returning id, account, currency) ${writesOf(parts, 15)} select 1 from gate`,
     values: [after.id, before.version, ...columns, ...parts.map(([, value]) => JSON.stringify(value))],
   });
   return rowCount === 1;
@@ -112,6 +117,12 @@ const writes = {
     on conflict (id) do update set status = excluded.status, closed_at = excluded.closed_at,
       moved_at = excluded.moved_at, evidence_reference = excluded.evidence_reference, evidence = excluded.evidence,
       evidence_at = excluded.evidence_at`,
+  movements: `insert into movements
+      (id, account, intent_id, type, amount, fee, currency, object_id, created_at, available_at)
+    select m.id, gate.account, gate.id, m.type, m.amount, m.fee, gate.currency, m.object_id,
+      m.created_at, m.available_at
+    from jsonb_to_recordset($) as m(id text, type text, amount bigint, fee bigint, object_id text,
+      created_at timestamptz, available_at timestamptz), gate`,
   events: `insert into events (id, account, intent_id, type, body, created_at)
     select e.id, gate.account, gate.id, e.type, e.body, e.created_at
     from jsonb_to_recordset($) as e(id text, type text, body text, created_at timestamptz), gate`,
