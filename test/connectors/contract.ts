@@ -18,6 +18,7 @@ import type { IntentOrder, RefundOrder } from "../../services/payments/connector
 import { failureCodeOf } from "../../services/payments/rules/failure-code.ts";
 import type { StatementLine } from "../../services/payments/rules/statement.ts";
 import { suite } from "../harness/suite.ts";
+import { type BalanceActions, balanceContract } from "./balance-contract.ts";
 import { disputeContract } from "./dispute-contract.ts";
 
 /** Fault of the next request that changes something. `silent`: it is done, and no answer arrives within the limit. */
@@ -49,6 +50,8 @@ export interface ConnectorRig {
   tokens(): Promise<{ readonly good: string; readonly declined: string; readonly unknown: string }>;
   /** The buyer's bank disputes a paid intent. @returns the dispute's id there */
   dispute(ref: string, status: "needs_response" | "warning_needs_response"): Promise<string>;
+  /** The processor's actions with the account's money. Absent: the connector has no balance. */
+  readonly money?: BalanceActions;
   /** The kind of pages that the processor cannot end, and how to let their time pass. Absent: it can end all. */
   readonly endless?: { readonly kind: string; pass(): Promise<void> };
   /** Expires an authorization without a capture. */
@@ -395,6 +398,8 @@ export function connectorContract(name: string, start: () => Promise<ConnectorRi
   });
 
   disputeContract(test, () => rig, paid);
+
+  balanceContract(test, () => rig, paid);
 
   test("what could not be sent, and what was refused before any work, did not happen", async () => {
     assert.equal((await rig.unreachable.createIntent(rig.account, order(), key())).kind, "not_sent");

@@ -10,7 +10,7 @@ const externalAccountId = "acct_test"; // the rig's calls are made in its name
 const keyLifeSeconds = 60;
 
 export async function startSimulatorRig() {
-  const rig = await startRig();
+  const rig = await startRig(undefined, { settlementSeconds: 0 });
   const connector = simulatorConnector(rig.url, rig.url, timeoutMs, keyLifeSeconds);
   const unreachable = simulatorConnector("http://127.0.0.1:9", "http://127.0.0.1:9", timeoutMs, keyLifeSeconds);
   return {

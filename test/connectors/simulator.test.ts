@@ -44,6 +44,19 @@ connectorContract("simulator", async (): Promise<ConnectorRig> => {
       const { body } = await rig.call<{ id: string }>("POST", `/test/intents/${ref}/disputes`, { status });
       return body.id;
     },
+    money: {
+      raise: async (times) => {
+        const raised = { account: account.externalAccountId, type: "adjustment", amount: 100, currency: "EUR" };
+        await Promise.all(Array.from({ length: times }, () => rig.call("POST", "/test/movements", raised)));
+      },
+      payOut: async () => {
+        const { externalAccountId } = account;
+        const made = await rig.call<{ data: { id: string }[] }>("POST", "/test/payouts", {
+          account: externalAccountId,
+        });
+        return made.body.data[0]?.id ?? "";
+      },
+    },
     failNext: async (what, trouble) => {
       const kind = trouble === "fault" ? "error_before" : "hang_after";
       const targets = {

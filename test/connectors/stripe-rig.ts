@@ -76,6 +76,16 @@ export async function startStripeRig(timeoutMs = lostMs): Promise<StripeRig> {
       const intent = stripe.sessions.get(ref)?.payment_intent ?? ref;
       return stripe.dispute(intent, status).id;
     },
+    money: {
+      raise: async (times) => {
+        for (let i = 0; i < times; i++) stripe.moveBalance("adjustment", null, 100);
+      },
+      payOut: async () => {
+        const { id } = stripe.payOut();
+        stripe.reconcile(id);
+        return id;
+      },
+    },
     failNext: async (what, trouble) => {
       const paths = { intent: /payment_intents$/, refund: /refunds$/, capture: /capture$/, evidence: /disputes\/\w+$/ };
       fake.failNext("POST", paths[what], trouble === "fault" ? "500" : "silent");

@@ -64,7 +64,7 @@ test("a dispute that is won or was withdrawn twice is one line, as it is now", a
 
 test("fees, payouts and what others take on the account are passed over, also where they fill a page", async () => {
   const report = await shop.paid();
-  for (let i = 0; i < 120; i++) rig.stripe.moveBalance(i % 2 ? "stripe_fee" : "payout", i % 2 ? null : "po_1");
+  for (let i = 0; i < 120; i++) rig.stripe.moveBalance(i % 2 ? "stripe_fee" : "payout", i % 2 ? null : "po_1", -1);
   const others = rig.stripe.createIntent({ amount: 900, currency: "eur" });
   const othersRefund = rig.stripe.refund(rig.stripe.pay(others.id), 100);
   rig.stripe.dispute(others.id);

@@ -46,6 +46,7 @@ function processor(timeoutMs = 1_000) {
     uploadFile: respond,
     submitEvidence: respond,
     acceptDispute: respond,
+    balance: { readMovements: respond, readPayouts: respond, readPayoutLines: respond, readBalance: respond },
     readWebhook: async () => [],
     close: async () => {},
   };
@@ -70,6 +71,7 @@ test("an open circuit sends nothing: a command is not sent, a query is unknown",
     "unknown",
     "no proof of absence",
   );
+  assert.equal((await guarded.balance?.readBalance(account("a")))?.kind, "unknown");
   assert.equal(acme.sent, sent);
 });
 

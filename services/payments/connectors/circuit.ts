@@ -107,7 +107,7 @@ export class Circuits {
       <A extends unknown[], T>(name: string, call: AccountCall<A, T>): AccountCall<A, T> =>
       (account, ...args) =>
         this.#run(account, name, () => call(account, ...args), "unknown");
-    const { readStatement, readEvents, finishRedirect } = connector;
+    const { readStatement, readEvents, finishRedirect, balance } = connector;
     return {
       ...connector,
       // The account is not ours yet, so it has no circuit.
@@ -127,6 +127,14 @@ export class Circuits {
       ...(finishRedirect && { finishRedirect: query("finish_redirect", finishRedirect) }),
       ...(readStatement && { readStatement: query("read_statement", readStatement) }),
       ...(readEvents && { readEvents: query("read_events", readEvents) }),
+      ...(balance && {
+        balance: {
+          readMovements: query("read_movements", balance.readMovements),
+          readPayouts: query("read_payouts", balance.readPayouts),
+          readPayoutLines: query("read_payout_lines", balance.readPayoutLines),
+          readBalance: query("read_balance", balance.readBalance),
+        },
+      }),
     };
   }
 

@@ -1,14 +1,8 @@
 // Actions of buyers, banks and the dashboard on one account of the fake Stripe. Objects have the members of Stripe's
 // that our code reads; amounts are in Stripe's units.
 import Stripe from "stripe";
-import {
-  type FakeCharge,
-  type FakeDispute,
-  type FakeIntent,
-  type FakeRefund,
-  type Json,
-  StripeRecords,
-} from "./stripe-records.ts";
+import { StripeBalance } from "./stripe-balance.ts";
+import type { FakeCharge, FakeDispute, FakeIntent, FakeRefund, Json } from "./stripe-records.ts";
 
 /** How a card behaves, by Stripe's own test tokens. */
 const declines: Readonly<Record<string, string>> = {
@@ -27,7 +21,7 @@ const methods = [
 
 const authorizationSeconds = 604_800; // what Stripe gives for most cards
 
-export class StripeAccount extends StripeRecords {
+export class StripeAccount extends StripeBalance {
   chargesEnabled = true;
   /** The API version in which its event list writes objects. */
   eventVersion: string = Stripe.API_VERSION;
@@ -134,7 +128,7 @@ export class StripeAccount extends StripeRecords {
     if (isHeld) this.#hold(intent, charge);
     else {
       intent.amount_received = intent.amount;
-      charge.balance_transaction = this.moveBalance("charge", charge.id);
+      charge.balance_transaction = this.moveBalance("charge", charge.id, intent.amount, intent.currency);
     }
     this.announce("charge.succeeded", charge);
     const session = [...this.sessions.values()].find((each) => each.payment_intent === intent.id);
@@ -158,7 +152,7 @@ export class StripeAccount extends StripeRecords {
     const charge = this.latestCharge(intent);
     if (!charge) throw new Error("nothing is authorized");
     Object.assign(charge, { captured: true, amount_captured: amount });
-    charge.balance_transaction = this.moveBalance("charge", charge.id);
+    charge.balance_transaction = this.moveBalance("charge", charge.id, amount, intent.currency);
     if (amount < intent.amount) this.#release(intent, charge, intent.amount - amount);
     Object.assign(intent, { amount_received: amount, amount_capturable: 0 });
     this.announce("charge.captured", charge);
@@ -214,7 +208,7 @@ export class StripeAccount extends StripeRecords {
     const intent = this.intent(intentId);
     const charge = this.latestCharge(intent);
     if (charge?.status !== "succeeded") throw new Error("nothing to return");
-    const moved = this.moveBalance("payment_failure_refund", charge.id);
+    const moved = this.moveBalance("payment_failure_refund", charge.id, -intent.amount, intent.currency);
     const failure = { status: "failed", paid: false, failure_code: code, failure_message: "The debit was returned." };
     Object.assign(charge, { ...failure, failure_balance_transaction: moved });
     intent.amount_received = 0;
@@ -319,7 +313,7 @@ export class StripeAccount extends StripeRecords {
       payment_intent: intent.id,
       status,
     };
-    refund.balance_transaction = this.moveBalance("refund", refund.id);
+    refund.balance_transaction = this.moveBalance("refund", refund.id, -amount, intent.currency);
     this.refunds.set(refund.id, refund);
     this.announce("refund.created", refund);
     return refund;
@@ -331,7 +325,7 @@ export class StripeAccount extends StripeRecords {
     const charge = this.charges.get(String(refund?.charge));
     if (!refund || !charge) throw new Error("no such refund");
     charge.amount_refunded -= refund.amount;
-    const moved = this.moveBalance("refund_failure", refund.id);
+    const moved = this.moveBalance("refund_failure", refund.id, refund.amount, refund.currency);
     Object.assign(refund, { status: "failed", failure_reason: reason, failure_balance_transaction: moved });
     this.announce("refund.failed", refund);
   }
@@ -378,7 +372,8 @@ export class StripeAccount extends StripeRecords {
     if (wanted === this.#withdrawn.has(dispute.id)) return;
     if (wanted) this.#withdrawn.add(dispute.id);
     else this.#withdrawn.delete(dispute.id);
-    this.moveBalance("adjustment", dispute.id);
+    const { amount, currency } = dispute;
+    this.moveBalance("adjustment", dispute.id, wanted ? -amount : amount, String(currency));
     this.announce(`charge.dispute.funds_${wanted ? "withdrawn" : "reinstated"}`, dispute);
   }
 }

@@ -46,7 +46,10 @@ export function withSource<T extends Json>(account: StripeAccount, movement: T, 
   if (!expands(params, "data.source")) return movement;
   const id = String(movement.source);
   const source = account.charges.get(id) ?? account.refunds.get(id) ?? account.disputes.get(id);
-  if (!source) return { ...movement, source: movement.source === null ? null : { id, object: "payout" } };
+  if (!source) {
+    const payout = account.payouts.get(id) ?? { id, object: "payout" };
+    return { ...movement, source: movement.source === null ? null : payout };
+  }
   const charge = account.charges.get(String(source.charge));
   const isWhole = charge && expands(params, "data.source.charge");
   return { ...movement, source: isWhole ? { ...source, charge } : source };

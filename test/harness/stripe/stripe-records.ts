@@ -50,6 +50,18 @@ export interface FakeMovement extends Json {
   id: string;
   type: string;
   source: string | null;
+  amount: number;
+  fee: number;
+  net: number;
+  currency: string;
+  available_on: number;
+}
+export interface FakePayout extends Json {
+  id: string;
+  amount: number;
+  currency: string;
+  status: string;
+  reconciliation_status: string;
 }
 
 export class StripeRecords {
@@ -117,18 +129,6 @@ export class StripeRecords {
     const data = { object: structuredClone(object) };
     const id = this.newId("evt");
     this.events.push({ id, object: "event", type, livemode: this.#live, created: this.now(), data });
-  }
-
-  /**
-   * Records a balance change, in a currency that no buyer uses, as for an account abroad: a test that takes its amount
-   * for the source's then fails. @returns the movement's id
-   */
-  moveBalance(type: string, source: string | null): string {
-    const id = this.newId("txn");
-    const created = this.now();
-    const money = { amount: 777, currency: "chf", fee: 0, net: 777, exchange_rate: 0.74 };
-    this.movements.push({ id, object: "balance_transaction", created, type, source, ...money });
-    return id;
   }
 
   intent(id: string): FakeIntent {

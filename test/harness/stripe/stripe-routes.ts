@@ -78,9 +78,13 @@ const routes: Routes = {
     return listPage(account, written, params);
   },
   "GET /v1/balance_transactions": ({ account, params }) => {
-    const movements = account.movements.map((each) => withSource(account, each, params));
+    const all = params.payout === undefined ? account.movements : account.linesOf(params.payout);
+    const movements = all.map((each) => withSource(account, each, params));
     return listPage(account, movements, params);
   },
+  "GET /v1/balance": ({ account }) => account.balance(),
+  "GET /v1/payouts": ({ account, params }) => listPage(account, [...account.payouts.values()], params),
+  "GET /v1/payouts/{id}": ({ account, id }) => account.payouts.get(id) ?? missing(),
   "GET /v1/checkout/sessions/{id}": sessionOf,
   "POST /v1/checkout/sessions/{id}/expire": (call) => {
     const session = sessionOf(call);

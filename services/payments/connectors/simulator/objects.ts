@@ -11,9 +11,9 @@ import type {
   StatementPage,
 } from "../connector.ts";
 
-const Text = Type.String();
-const MaybeText = Type.Union([Type.String(), Type.Null()]);
-const oneOf = <const T extends readonly string[]>(...values: T) =>
+export const Text = Type.String();
+export const MaybeText = Type.Union([Type.String(), Type.Null()]);
+export const oneOf = <const T extends readonly string[]>(...values: T) =>
   Type.Unsafe<T[number]>({ type: "string", enum: values });
 const Amount = Type.Integer({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER });
 
@@ -101,7 +101,7 @@ const IntentShape = Type.Object({
   disputes: Type.Array(DisputeShape),
 });
 
-function shape<T extends TSchema>(schema: T): { parse(value: unknown): Static<T> } {
+export function shapeOf<T extends TSchema>(schema: T): { parse(value: unknown): Static<T> } {
   const validator = Compile(schema);
   return {
     parse: (value) => {
@@ -112,11 +112,11 @@ function shape<T extends TSchema>(schema: T): { parse(value: unknown): Static<T>
   };
 }
 
-export const SimulatorIntent = shape(IntentShape);
-export const SimulatorRefund = shape(RefundShape);
-export const SimulatorDispute = shape(DisputeShape);
-export const SimulatorFile = shape(Type.Object({ id: Text }));
-export const SimulatorList = shape(Type.Object({ data: Type.Array(Type.Unknown()) }));
+export const SimulatorIntent = shapeOf(IntentShape);
+export const SimulatorRefund = shapeOf(RefundShape);
+export const SimulatorDispute = shapeOf(DisputeShape);
+export const SimulatorFile = shapeOf(Type.Object({ id: Text }));
+export const SimulatorList = shapeOf(Type.Object({ data: Type.Array(Type.Unknown()) }));
 
 const EventShape = Type.Object({
   id: Text,
@@ -125,10 +125,10 @@ const EventShape = Type.Object({
   created_at: Text,
   data: Type.Object({ intent: IntentShape }),
 });
-const SimulatorEvent = shape(EventShape);
-const EventPageShape = shape(Type.Object({ data: Type.Array(Type.Unknown()), next: MaybeText }));
+const SimulatorEvent = shapeOf(EventShape);
+const EventPageShape = shapeOf(Type.Object({ data: Type.Array(Type.Unknown()), next: MaybeText }));
 
-const StatementShape = shape(
+const StatementShape = shapeOf(
   Type.Object({
     data: Type.Array(
       Type.Object({
@@ -172,7 +172,7 @@ export function readEventPage(body: unknown, externalAccountId: string): EventPa
   return { events: data.map((event) => parseEvent(event, externalAccountId)), next: next ?? "" };
 }
 
-function dateIn(text: string): Date {
+export function dateIn(text: string): Date {
   const date = new Date(text);
   if (Number.isNaN(date.getTime())) throw new Error("unexpected answer of the processor: no time");
   return date;

@@ -10,6 +10,7 @@ import { type CredentialForms, judgeForms } from "../credential-forms.ts";
 import { ProcessorHttp } from "../http.ts";
 import type { IntentOrder } from "../order.ts";
 import { commandAnswer, queryAnswer, refundAnswer, searchAnswer, simulatorFailureNames } from "./answers.ts";
+import { type Get, simulatorBalance } from "./balance.ts";
 import { simulatorMethods } from "./methods.ts";
 import {
   parseEvent,
@@ -58,6 +59,7 @@ export function simulatorConnector(
     keyLifeSeconds,
     failureNames: simulatorFailureNames,
     methods: simulatorMethods,
+    balance: simulatorBalance(get),
     capturesLater: true,
     processorTime: () => http.time(),
     refusesAmount: () => undefined,
@@ -120,6 +122,16 @@ export function simulatorConnector(
       return commandAnswer(sent, (body) => SimulatorFile.parse(body).id);
     },
     ...responses(post),
+    ...lists(get),
+    readWebhook: async (account, body, headers) => [readEvent(account, body, headers)],
+    close: () => http.close(),
+  };
+}
+
+type Post = (account: ProcessorAccount, path: string, json: unknown, key: string) => ReturnType<ProcessorHttp["call"]>;
+
+function lists(get: Get): Pick<Connector, "readStatement" | "readEvents"> {
+  return {
     readStatement: async (account, { from, to }, after) => {
       const query = new URLSearchParams({ from: from.toISOString(), to: to.toISOString(), limit: "500" });
       if (after !== "") query.set("after", after);
@@ -132,12 +144,8 @@ export function simulatorConnector(
       const answer = await get(account, `/api/events?${query}`);
       return queryAnswer(answer, (body) => readEventPage(body, account.externalAccountId));
     },
-    readWebhook: async (account, body, headers) => [readEvent(account, body, headers)],
-    close: () => http.close(),
   };
 }
-
-type Post = (account: ProcessorAccount, path: string, json: unknown, key: string) => ReturnType<ProcessorHttp["call"]>;
 
 function endings(post: Post): Pick<Connector, "captureIntent" | "cancelIntent"> {
   return {

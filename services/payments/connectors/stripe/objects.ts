@@ -134,6 +134,6 @@ const disputeStatuses: Readonly<Record<string, DisputeStatus>> = {
   prevented: "warning_closed",
 };
 
-function dateOf(seconds: number): Date {
+export function dateOf(seconds: number): Date {
   return new Date(seconds * 1_000);
 }

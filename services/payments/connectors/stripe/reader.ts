@@ -40,7 +40,7 @@ export class StripeReader {
 
   /** @param ref of a PaymentIntent or a Checkout Session. @param eventId as in the port's retrieveIntent */
   async read(account: ProcessorAccount, ref: string, eventId = ""): Promise<ProcessorAnswer<StripeIntent>> {
-    const call = this.#call(account);
+    const call = this.callOf(account);
     const isOfPages = account.surface === "redirect";
     return await queryAnswer(
       isSession(ref) ? this.#readSession(call, ref, eventId) : this.#readIntent(call, ref, eventId, isOfPages),
@@ -51,7 +51,7 @@ export class StripeReader {
   async find(account: ProcessorAccount, search: IntentSearch): Promise<ProcessorAnswer<StripeIntent>> {
     // Half of the time is for the lists; the rest is for reading the hit, or for returning a cursor.
     const until = performance.now() + processorShareMs(this.#timeoutMs) / 2;
-    const found = await findOurs(this.#sdk, this.#call(account), search, until);
+    const found = await findOurs(this.#sdk, this.callOf(account), search, until);
     if (!isKnown(found)) return found;
     const read = await this.read(account, found.value);
     // A listed object exists, so `not_found` is wrong.
@@ -61,7 +61,7 @@ export class StripeReader {
   /** The PaymentIntent's id; not found while the buyer has not begun to pay on Stripe's page. */
   async intentId(account: ProcessorAccount, ref: string): Promise<ProcessorAnswer<string>> {
     if (!isSession(ref)) return { kind: "succeeded", value: ref };
-    const session = await queryAnswer(this.#sdk.checkout.sessions.retrieve(ref, {}, this.#call(account)));
+    const session = await queryAnswer(this.#sdk.checkout.sessions.retrieve(ref, {}, this.callOf(account)));
     if (!isKnown(session)) return inDoubt(session);
     const id = idOf(session.value.payment_intent);
     if (id) return { kind: "succeeded", value: id };
@@ -73,7 +73,7 @@ export class StripeReader {
     const id = await this.intentId(account, ref);
     if (id.kind === "not_found") return { kind: "succeeded", value: "" };
     if (id.kind !== "succeeded") return id;
-    const intent = await queryAnswer(this.#sdk.paymentIntents.retrieve(id.value, {}, this.#call(account)));
+    const intent = await queryAnswer(this.#sdk.paymentIntents.retrieve(id.value, {}, this.callOf(account)));
     if (!isKnown(intent)) return intent;
     return { kind: "succeeded", value: intent.value.status === "requires_capture" ? id.value : "" };
   }
@@ -83,16 +83,16 @@ export class StripeReader {
     period: StatementPeriod,
     after: string,
   ): Promise<ProcessorAnswer<StatementPage>> {
-    return await queryAnswer(readStatementPage(this.#sdk, this.#call(account), period, after));
+    return await queryAnswer(readStatementPage(this.#sdk, this.callOf(account), period, after));
   }
 
   async events(account: ProcessorAccount, since: Date | undefined, after: string): Promise<ProcessorAnswer<EventPage>> {
-    return await queryAnswer(readEventPage(this.#sdk, this.#call(account), since, after));
+    return await queryAnswer(readEventPage(this.#sdk, this.callOf(account), since, after));
   }
 
   /** All refunds of a PaymentIntent, newest first. */
   async refunds(account: ProcessorAccount, intentId: string): Promise<ProcessorAnswer<readonly Stripe.Refund[]>> {
-    return await queryAnswer(this.#listRefunds(this.#call(account), intentId));
+    return await queryAnswer(this.#listRefunds(this.callOf(account), intentId));
   }
 
   async #readSession(call: Stripe.RequestOptions, ref: string, eventId: string): Promise<StripeIntent> {
@@ -149,7 +149,7 @@ export class StripeReader {
   }
 
   /** Calls with the same options share the time limit. */
-  #call({ credentials }: ProcessorAccount): Stripe.RequestOptions {
+  callOf({ credentials }: ProcessorAccount): Stripe.RequestOptions {
     const end = performance.now() + processorShareMs(this.#timeoutMs);
     return {
       apiKey: credentials.secret_key ?? "",

@@ -13,6 +13,7 @@ import {
 } from "../connector.ts";
 import { type CredentialForms, judgeForms } from "../credential-forms.ts";
 import { toStripe } from "./amount.ts";
+import { stripeBalance } from "./balance.ts";
 import {
   accountAnswer,
   commandAnswer,
@@ -51,6 +52,7 @@ export function stripeConnector(origin: string, timeoutMs: number, keyLifeSecond
     keyLifeSeconds,
     failureNames: stripeFailureNames,
     methods: stripeMethods,
+    balance: stripeBalance(sdk, (account) => reader.callOf(account)),
     capturesLater: true,
     processorTime: time,
     refusesAmount: (amount, currency) => {
