@@ -1,10 +1,13 @@
 // Every money screen of the merchants' console is accessible (axe), fits a small phone and stays small in bytes.
 import assert from "node:assert/strict";
 import type { Page } from "playwright-core";
+import { databaseUrlOf } from "../../deploy/local/databases.ts";
 import { browserSuite, desktop, type Visit } from "../harness/browser.ts";
 import { sharedConsoles, signInNew } from "../harness/console.ts";
+import { openDatabase } from "../harness/database.ts";
 import { freshMerchant } from "../harness/merchant.ts";
 import { cards } from "../harness/pay.ts";
+import { movement, ProcessorLists, payout } from "../harness/payments/processor-lists.ts";
 import { fixture, suite } from "../harness/suite.ts";
 import { disputedPurchase, makePurchase } from "./purchases.ts";
 import { assertFitsPhone, assertUsable } from "./usable.ts";
@@ -16,7 +19,7 @@ const pageBytesMax = 30_000;
 const stack = fixture(test, sharedConsoles);
 const merchant = fixture(test, () => freshMerchant(stack));
 let visit: Visit;
-const ids = { paid: "", declined: "", held: "", session: "", dispute: "" };
+const ids = { paid: "", declined: "", held: "", session: "", dispute: "", payout: "", failedPayout: "" };
 
 test.before(async () => {
   const paid = await makePurchase(stack, merchant, { reference: "order-1042", metadata: { cart: "77" } });
@@ -26,6 +29,7 @@ test.before(async () => {
   const declined = await makePurchase(stack, merchant, { reference: "order-1043" }, cards.declined);
   const held = await makePurchase(stack, merchant, { capture_method: "manual", amount: 12_000 });
   const { dispute } = await disputedPurchase(stack, merchant);
+  await fillBalance();
   Object.assign(ids, {
     paid: paid.payment,
     declined: declined.payment,
@@ -40,6 +44,33 @@ test.before(async () => {
     merchantId: merchant.id,
   });
 });
+
+/** Movements in three currencies, a payout on its way and one that failed. */
+async function fillBalance(): Promise<void> {
+  const lists = new ProcessorLists(`screens_${merchant.id}`, merchant.id);
+  const soon = { occurredAt: new Date(), availableAt: new Date(Date.now() + 86_400_000) };
+  lists.movements = [
+    movement("m1"),
+    movement("m2", { amount: 129_900n, fee: 1_850n }),
+    movement("m3", { type: "refund", amount: -5_000n, fee: 0n }),
+    movement("m4", { currency: "CHF", amount: 9_412n, source: { amount: 10_000n, currency: "EUR" } }),
+    movement("m5", { type: "reserve", amount: -2_000n, fee: 0n }),
+    movement("m6", { amount: 8_800n, fee: 150n, ...soon }),
+    movement("p1", { type: "payout", amount: -124_010n, fee: 0n }),
+  ];
+  lists.payouts = [
+    payout("po_1", { amount: 124_010n, arrivesAt: soon.availableAt }),
+    payout("po_2", { amount: 700n, status: "failed", failureMessage: "The bank account does not exist." }),
+  ];
+  lists.lines.set("po_1", ["m1", "m2", "m3"]);
+  const db = await openDatabase(databaseUrlOf(stack.database, "payments"));
+  await lists.read(db);
+  await db.close();
+  const { body } = await merchant.api.get("/v1/payouts");
+  const found = JSON.parse(JSON.stringify(body)).data as { id: string; status: string }[];
+  ids.payout = found.find(({ status }) => status === "in_transit")?.id ?? "";
+  ids.failedPayout = found.find(({ status }) => status === "failed")?.id ?? "";
+}
 
 const screens: { readonly name: string; readonly path: () => string }[] = [];
 
@@ -97,6 +128,10 @@ screen(
     await page.locator(".made-link").waitFor();
   },
 );
+screen("balance", () => "/balance");
+screen("payouts", () => "/payouts");
+screen("a payout", () => `/payouts/${ids.payout}`);
+screen("a failed payout", () => `/payouts/${ids.failedPayout}`);
 screen("checkouts", () => "/checkouts");
 screen("a checkout", () => `/checkouts/${ids.session}`);
 

@@ -28,8 +28,8 @@ export class ProcessorLists {
   balances: ProcessorBalance[] = [];
   failAfter = Number.POSITIVE_INFINITY;
 
-  constructor(name: string) {
-    const owner = { merchantId: newId("merchant"), environment: Environment.SANDBOX, connector: "simulator" };
+  constructor(name: string, merchantId: string = newId("merchant")) {
+    const owner = { merchantId, environment: Environment.SANDBOX, connector: "simulator" };
     this.account = {
       ...owner,
       id: `mco_${name}`,

@@ -109,7 +109,7 @@ async function payoutPage(context: ConsoleContext, visit: MerchantVisit): Promis
     const total = pluralText(language, texts.total, found.total);
     const file = fillText(textsOf(language).payments.download, { payments: total });
     const download = html`<p><a class="button secondary" href="${path}/transactions.csv" download>${file}</a></p>`;
-    return html`${transactionTable(visit, found.transactions)}${cursorLinks(language, { path, query, next, total })}
+    return html`${transactionTable(visit, found.transactions, true)}${cursorLinks(language, { path, query, next, total })}
 ${found.total > 0n && may(exportRight) ? download : ""}`;
   });
   return {

@@ -9,13 +9,22 @@ import { textsOf } from "../../../texts/texts.ts";
 import { htmlTable } from "../../../view/table.ts";
 import { dateTimeText, moneyText } from "../../../view/values.ts";
 
-export function transactionTable(visit: MerchantVisit, transactions: readonly BalanceTransaction[]): Html {
+/** @param isPayout they are those of one payout, which each of them need not name */
+export function transactionTable(
+  visit: MerchantVisit,
+  transactions: readonly BalanceTransaction[],
+  isPayout = false,
+): Html {
   const { language, base } = visit;
   const texts = textsOf(language).balance;
   const typeCell = ({ type, paymentId }: BalanceTransaction) => {
     const name = translateCode(language, "transactionTypes", type);
     return paymentId === "" ? name : html`<a href="${base}/payments/${paymentId}">${name}</a>`;
   };
+  const availableCell = ({ payoutId, availableAt }: BalanceTransaction) =>
+    payoutId === ""
+      ? dateTimeText(language, availableAt)
+      : html`<a href="${base}/payouts/${payoutId}">${texts.paidOut}</a>`;
   return htmlTable({
     caption: texts.transactions,
     rows: transactions,
@@ -30,13 +39,7 @@ export function transactionTable(visit: MerchantVisit, transactions: readonly Ba
       },
       { heading: texts.net, isNumber: true, cell: ({ net, currency }) => moneyText(language, net, currency) },
       { heading: texts.occurred, cell: ({ occurredAt }) => dateTimeText(language, occurredAt) },
-      {
-        heading: texts.payout,
-        cell: ({ payoutId, availableAt }) =>
-          payoutId === ""
-            ? dateTimeText(language, availableAt)
-            : html`<a href="${base}/payouts/${payoutId}">${texts.paidOut}</a>`,
-      },
+      ...(isPayout ? [] : [{ heading: texts.available, cell: availableCell }]),
     ],
   });
 }
