@@ -46,7 +46,7 @@ export const errorTable: { readonly [C in ErrorCode]: Row } = {
     status: 403,
     message: "this api key lacks the required scope",
     cause:
-      'The key is valid but may not do this; the message gives the cause. "this api key lacks the scope payments:write": the operation needs that scope. "an api key gives no more than it has": the new key would have a scope, an address or an expiry beyond the calling key\'s. "this api key is limited to other addresses than 203.0.113.7": the request came from an address that the key does not allow. "merchant is not active": a suspended merchant may read, refund, cancel payments and answer disputes; a closed merchant may only read.',
+      'The key is valid but may not do this; the message gives the cause. "this api key lacks the scope payments:write": the operation needs that scope. "an api key gives no more than it has": the new key would have a scope, an address or an expiry beyond the calling key\'s. "this api key is limited to other addresses than 203.0.113.7": the request came from an address that the key does not allow. "merchant is not active": a suspended merchant may read, order reports, refund, cancel payments and answer disputes; a closed merchant may only read.',
     fix: "Use a key with the scope, or allow the address for this key. A suspended merchant asks its operator.",
   },
   feature_disabled: {

@@ -41,6 +41,8 @@ export interface OperationText {
   readonly idempotent?: true;
   /** Accepts bytes instead of JSON; the handler reads them. */
   readonly raw?: RawBody;
+  /** Media type of the answer instead of JSON; the handler sends it, and 206 for a part. */
+  readonly file?: string;
   /**
    * Sends money or evidence to the processor before it responds; with a key, an earlier request may have sent it.
    */
@@ -165,6 +167,7 @@ export function addOperation<
           request,
           reply,
         });
+        if (operation.file !== undefined) return reply.sent ? reply : reply.send(answer);
         const status = repeated && reply.hasHeader("idempotent-replayed") ? 200 : operation.status;
         return reply.code(status).send(status === 204 ? undefined : answer);
       }),

@@ -17,6 +17,7 @@ import {
 import { BalanceService } from "#proto/payments/v1/balance_pb.ts";
 import { DisputeService } from "#proto/payments/v1/disputes_pb.ts";
 import { PaymentsService } from "#proto/payments/v1/payments_pb.ts";
+import { ReportService } from "#proto/payments/v1/reports_pb.ts";
 import { WebhookService } from "#proto/webhook/v1/webhook_pb.ts";
 import type { GatewayConfig } from "./settings.ts";
 
@@ -28,6 +29,7 @@ export interface Peers {
   readonly payments: Client<typeof PaymentsService>;
   readonly disputes: Client<typeof DisputeService>;
   readonly balance: Client<typeof BalanceService>;
+  readonly reports: Client<typeof ReportService>;
   readonly merchants: Client<typeof MerchantService>;
   /** Branding of a merchant's pages; concurrent requests share one call. */
   brandingOf(owner: { readonly merchantId: string; readonly environment: Environment }): Promise<GetBrandingResponse>;
@@ -62,6 +64,7 @@ export function connectPeers(
     payments: payments.client(PaymentsService),
     disputes: payments.client(DisputeService),
     balance: payments.client(BalanceService),
+    reports: payments.client(ReportService),
     merchants,
     brandingOf: (owner) => {
       const key = `${owner.merchantId}/${owner.environment}`;

@@ -112,6 +112,7 @@ export const sealedColumns: Readonly<Record<Source, readonly SealedColumn[]>> = 
     storedAnswers,
     { table: "payments", column: "render", context: "'payment:' || id" },
     { table: "operations", column: "sealed_order", context: "'operation:' || id" },
+    { table: "reports", column: "data_key", context: "'report:' || id" },
   ],
   merchant: [
     storedAnswers,

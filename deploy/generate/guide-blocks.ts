@@ -8,6 +8,7 @@ import { bundleSizes } from "../../gateway/web/bundle-sizes.ts";
 import { simulatorFailureNames } from "../../services/payments/connectors/simulator/answers.ts";
 import { simulatorMethods } from "../../services/payments/connectors/simulator/methods.ts";
 import { stripeMethods } from "../../services/payments/connectors/stripe/methods.ts";
+import { type ReportType, reportColumns, reportTypes } from "../../services/payments/lists/reports/columns.ts";
 import { failureCodeOf } from "../../services/payments/rules/failure-code.ts";
 import { testCards } from "../../services/simulator/rules/test-card.ts";
 import { pauseMs } from "../../services/webhook/rules/schedule.ts";
@@ -38,6 +39,7 @@ function blockOf(name: string): string {
     retries: retryTable,
     limits: limitTable,
     sizes: sizeTable,
+    ...Object.fromEntries(reportTypes.map((type) => [`columns of ${type}`, () => columnTable(type)])),
   };
   const table = tables[name];
   if (table) return table();
@@ -72,6 +74,14 @@ function methodTable(): string {
     ...[delayed, disputes, manualCapture, played.has(type)].map(yes),
   ]);
   return tableOf(["type", "currencies", "refund", "delayed", "disputes", "manual capture", "simulator"], rows);
+}
+
+/** The columns of a report; those with decimals are named with their integers. */
+function columnTable(type: ReportType): string {
+  const isNew = ({ name }: { name: string }) => type !== "payout_reconciliation" || /^(payout|arrival)_/.test(name);
+  const rows = reportColumns[type].filter((column) => column.unit !== "major units" && isNew(column));
+  const lines = rows.map(({ name, meaning, unit }) => `|\`${name}\`|${meaning}|${unit}|`);
+  return ["|Column|Meaning|Unit|", "|---|---|---|", ...lines].join("\n");
 }
 
 function cardTable(): string {

@@ -109,7 +109,7 @@ function parameters(operation: ListedOperation, components: JsonObject): Json[] 
 }
 
 function success(
-  { status, body, response, idempotent, repeated }: ListedOperation,
+  { status, body, response, idempotent, repeated, file }: ListedOperation,
   components: JsonObject,
 ): JsonObject {
   const headers = {
@@ -120,6 +120,13 @@ function success(
         "Ignored-Fields": { $ref: "#/components/headers/IgnoredFields" },
       }),
   };
+  if (file !== undefined) {
+    const content = { [file]: { schema: { type: "string" } } };
+    return {
+      [status]: { description: "Success.", headers, content },
+      206: { description: "A part.", headers, content },
+    };
+  }
   if (!response || status === 204) return { [status]: { description: "Done.", headers } };
   const content = { "application/json": { schema: publishSchema(response, components) } };
   const again = repeated && {

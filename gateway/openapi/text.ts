@@ -5,7 +5,7 @@ export const introduction = [
   "A merchant's backend creates a checkout session with a secret API key. The buyer's browser pays with the session secret only. Signed webhooks notify the merchant of the result.",
   "Amounts are integers in minor units of their currency (1050 means 10.50 for a currency with two decimals). Times are RFC 3339 in UTC. Optional fields without a value are omitted, never `null`.",
   'Every response has a `Request-Id`. Every error has the envelope `{"error": {"code", "message"}}` and a `Link` header to the cause and remedy of its code. Send the same request again only after 409, 429, 502 and 503; an `Idempotency-Key` makes this safe.',
-  "An unknown query parameter, or an unknown field of a session, payment, refund, dispute, webhook endpoint or change of an application, is `invalid_body`; elsewhere unknown fields are ignored and listed in `Ignored-Fields`. Clients should ignore unknown response fields and accept new status values.",
+  "An unknown query parameter, or an unknown field of a session, payment, refund, dispute, report, webhook endpoint or change of an application, is `invalid_body`; elsewhere unknown fields are ignored and listed in `Ignored-Fields`. Clients should ignore unknown response fields and accept new status values.",
 ].join("\n\n");
 
 /** Groups of operations, in the order of the reference. */
@@ -34,6 +34,11 @@ export const describedTags = [
     name: "Balance",
     description:
       "Your money at the processors, as they report it every few minutes: the balance, each of its changes, and the payouts to your bank. Processors without such lists are left out.",
+  },
+  {
+    name: "Reports",
+    description:
+      "CSV files of payments, refunds, disputes, balance transactions and payouts, made in the background. The guide lists the columns.",
   },
   {
     name: "Webhooks",

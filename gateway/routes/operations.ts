@@ -13,6 +13,7 @@ import { merchantRoutes } from "./merchant.ts";
 import { onboardingRoutes } from "./onboarding.ts";
 import { paymentRoutes } from "./payments.ts";
 import { refundRoutes } from "./refunds.ts";
+import { reportRoutes } from "./reports.ts";
 import { routingRoutes } from "./routing.ts";
 import { webhookDeliveryRoutes } from "./webhook-deliveries.ts";
 import { webhookEndpointRoutes } from "./webhook-endpoints.ts";
@@ -26,6 +27,7 @@ export function addOperations(context: GatewayContext, peers: Peers): void {
   disputeRoutes(context, peers);
   disputeFileRoutes(context, peers);
   balanceRoutes(context, peers);
+  reportRoutes(context, peers);
   webhookEndpointRoutes(context, peers);
   webhookDeliveryRoutes(context, peers);
   webhookRunRoutes(context, peers);

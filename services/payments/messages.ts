@@ -22,6 +22,7 @@ import {
   RefundSchema,
   SessionOutcome,
 } from "#proto/payments/v1/payments_pb.ts";
+import { type Report, ReportSchema } from "#proto/payments/v1/reports_pb.ts";
 import type { AccountReport } from "./connectors/connector.ts";
 import type { DisputeItem } from "./lists/disputes.ts";
 import { type FailureNames, failureCodeOf, failureCodes } from "./rules/failure-code.ts";
@@ -31,6 +32,7 @@ import type { JournalRow } from "./store/journal.ts";
 import type { AttemptRecord, DisputeRecord, PaymentItem, PaymentRecord } from "./store/payment-records.ts";
 import type { StoredPayment } from "./store/payments.ts";
 import type { StoredRefund } from "./store/refunds/refunds.ts";
+import type { StoredReport } from "./store/reports.ts";
 
 /** Outcome of the checkout session by the outcome of its payment's intent. */
 const sessionOutcomes: { readonly [O in Outcome]: SessionOutcome } = {
@@ -129,6 +131,17 @@ export function toRefund(refund: StoredRefund): Refund {
 
 export function toJournalEntry(entry: JournalRow): JournalEntry {
   return create(JournalEntrySchema, { ...entry, createdAt: timestampFromDate(entry.createdAt) });
+}
+
+export function toReport({ rangeFrom, rangeTo, createdAt, expiresAt, columns, ...report }: StoredReport): Report {
+  return create(ReportSchema, {
+    ...report,
+    columns: [...columns],
+    from: timestampFromDate(rangeFrom),
+    to: timestampFromDate(rangeTo),
+    createdAt: timestampFromDate(createdAt),
+    expiresAt: toTimestamp(expiresAt),
+  });
 }
 
 /** @param account undefined: the processor rejects the credentials */

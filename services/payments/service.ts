@@ -20,6 +20,7 @@ import { JournalService } from "#proto/payments/v1/journal_pb.ts";
 import { OperatorService } from "#proto/payments/v1/operator_pb.ts";
 import { ConnectorAccountService, PaymentsService } from "#proto/payments/v1/payments_pb.ts";
 import { PaymentRecoveryService } from "#proto/payments/v1/recovery_pb.ts";
+import { ReportService } from "#proto/payments/v1/reports_pb.ts";
 import { StatementService } from "#proto/payments/v1/statement_pb.ts";
 import { liveSubscriptions } from "../services.ts";
 import { Circuits } from "./connectors/circuit.ts";
@@ -28,6 +29,7 @@ import { Accounts } from "./flows/accounts/ask-processor.ts";
 import { endUnpaid } from "./flows/confirm-intent.ts";
 import { checkJournalJob } from "./jobs/check-journal.ts";
 import { checkUnexpectedFundsJob } from "./jobs/check-unexpected-funds.ts";
+import { makeReportsJobs } from "./jobs/make-reports.ts";
 import { matchStatementsJob } from "./jobs/match-statements.ts";
 import { pollEventsJob } from "./jobs/poll-events.ts";
 import { readMovementsJob } from "./jobs/read-movements.ts";
@@ -42,6 +44,7 @@ import { journalRpc } from "./rpc/journal.ts";
 import { operatorRpc } from "./rpc/operator.ts";
 import { paymentRecoveryRpc } from "./rpc/payment-recovery.ts";
 import { paymentsRpc } from "./rpc/payments.ts";
+import { reportsRpc } from "./rpc/reports.ts";
 import { statementRpc } from "./rpc/statements.ts";
 import type { paymentsSettings } from "./settings.ts";
 import { sweepFiles } from "./store/disputes/dispute-files.ts";
@@ -107,6 +110,7 @@ function build(config: PaymentsConfig, base: ServiceBase<Database>): ServicePart
       defineRpc(FeeService, feeRpc(context)),
       defineRpc(JournalService, journalRpc(context)),
       defineRpc(StatementService, statementRpc(context)),
+      defineRpc(ReportService, reportsRpc(context)),
       defineRpc(ConnectorAccountService, connectorAccountsRpc(context)),
       defineRpc(PaymentRecoveryService, paymentRecoveryRpc(context)),
     ],
@@ -121,6 +125,7 @@ function build(config: PaymentsConfig, base: ServiceBase<Database>): ServicePart
       checkJournalJob(context),
       matchStatementsJob(context),
       readMovementsJob({ ...context, eventPollSeconds: config.EVENT_POLL_SECONDS }),
+      ...makeReportsJobs(context),
       { name: "sweep-idempotency-keys", everyMs: 600_000, runOnce: () => keys.sweep() },
       { name: "sweep-dispute-files", everyMs: 3_600_000, runOnce: () => sweepFiles(db) },
       { name: "sweep-processor-events", everyMs: 3_600_000, runOnce: () => sweepProcessorEvents(db) },

@@ -15,6 +15,7 @@ import { CheckoutService } from "#proto/checkout/v1/checkout_pb.ts";
 import { EventService } from "#proto/events/v1/event_service_pb.ts";
 import { DisputeService } from "#proto/payments/v1/disputes_pb.ts";
 import { PaymentsService } from "#proto/payments/v1/payments_pb.ts";
+import { ReportService } from "#proto/payments/v1/reports_pb.ts";
 import { WebhookService } from "#proto/webhook/v1/webhook_pb.ts";
 import { type DurableConsumer, durableConsumers, liveSubscriptions } from "../services.ts";
 import { buildObjects } from "./flows/build-objects.ts";
@@ -73,6 +74,7 @@ async function build(config: WebhookConfig, base: ServiceBase<Database>, resolve
   const sources = {
     payments: payments.client(PaymentsService),
     disputes: payments.client(DisputeService),
+    reports: payments.client(ReportService),
     sessions: checkout.client(CheckoutService),
   };
   const onChange = (endpoint: Endpoint) => {

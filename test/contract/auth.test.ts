@@ -86,7 +86,7 @@ test("RFC 6750: only the Bearer scheme is taken, in any case, and one Authorizat
   assert.equal(await status(`Bearer ${key}`, `Bearer ${key}`), 401);
 });
 
-// Proves credentials: forbidden; errors: forbidden; createCheckoutSession: scope; createRefund: scope; capturePayment: scope; cancelPayment: scope; listPayments: scope; getPayment: scope; listRefunds: scope; getRefund: scope; listDisputes: scope; getDispute: scope; uploadDisputeFile: scope; submitDisputeEvidence: scope; acceptDispute: scope; listApiRequests: scope; listAuditEntries: scope; listEvents: scope
+// Proves credentials: forbidden; errors: forbidden; createCheckoutSession: scope; createRefund: scope; capturePayment: scope; cancelPayment: scope; listPayments: scope; getPayment: scope; listRefunds: scope; getRefund: scope; listDisputes: scope; getDispute: scope; uploadDisputeFile: scope; submitDisputeEvidence: scope; acceptDispute: scope; createReport: scope; listReports: scope; getReport: scope; getReportFile: scope; listApiRequests: scope; listAuditEntries: scope; listEvents: scope
 test("docs/contract.md §7: a key without the operation's scope is forbidden before its input is validated", async () => {
   const narrow = new Map<string, string>();
   for (const scope of everyScope) {
@@ -109,8 +109,11 @@ test("docs/contract.md §7: reads need a read scope and writes a write scope, of
   }
 });
 
-/** Writes that a suspended merchant may make: money moves towards buyers only. */
-const whileSuspended = ["createRefund", "cancelPayment", "uploadDisputeFile", "submitDisputeEvidence", "acceptDispute"];
+/** Writes that a suspended merchant may make: money moves towards buyers only, if at all. */
+const whileSuspended = [
+  ...["createRefund", "cancelPayment", "uploadDisputeFile", "submitDisputeEvidence", "acceptDispute"],
+  "createReport",
+];
 
 for (const [status, open] of [
   ["suspended", whileSuspended],
@@ -139,6 +142,8 @@ for (const [status, open] of [
     await api.call("createRefund", isOpen ? 201 : 403, { as, path: { id: payment } });
     await api.call("capturePayment", 403, { as, path: { id: authorized } });
     await api.call("cancelPayment", isOpen ? 200 : 403, { as, path: { id: authorized } });
+    const month = { type: "refunds", from: "2025-11-01", to: "2025-12-01" };
+    await api.call("createReport", isOpen ? 201 : 403, { as, body: month });
     const reached = isOpen ? 404 : 403;
     const code = isOpen ? "not_found" : "forbidden";
     await api.refused("acceptDispute", reached, code, { as, path: { id: newId("dispute") } });

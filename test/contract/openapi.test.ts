@@ -65,6 +65,10 @@ const operations = [
   "POST /v1/disputes/{id}/evidence",
   "POST /v1/disputes/{id}/accept",
   "POST /v1/disputes/{id}/files",
+  "POST /v1/reports",
+  "GET /v1/reports",
+  "GET /v1/reports/{id}",
+  "GET /v1/reports/{id}/file",
   "GET /v1/payments/{id}/deliveries",
   "GET /v1/merchants/me/webhooks/{id}/health",
   "GET /v1/payments/{id}/refunds",
@@ -114,6 +118,8 @@ const fields: Record<string, string> = {
     "id:s type:s connector:s amount:i fee:i net:i currency:s source_amount:i source_currency:s exchange_rate:s payment_id:s refund_id:s dispute_id:s payout_id:s occurred_at:s posted_at:s available_at:s",
   Payout:
     "id:s connector:s connector_ref:s amount:i currency:s status:s arrival_date:s statement_descriptor:s failure_message:s unattributed_amount:i created_at:s",
+  Report:
+    "id:s type:s status:s progress:i rows:i from:s to:s timezone:s columns:a size:i failure:s expires_at:s created_at:s",
   Connector:
     "id:s connector:s environment:s is_default:b is_active:b can_be_primary:b allowed_surfaces:a default_surface:s selected_surface:s surface:s external_account_id:s payment_methods:a",
   ConnectorRecord:
@@ -196,6 +202,7 @@ test("docs/contract.md §1: 201 for what creates a stored object, 204 for DELETE
       "createPayment",
       "createRefund",
       "uploadDisputeFile",
+      "createReport",
       "createWebhookEndpoint",
       "createApiKey",
       "rollApiKey",

@@ -35,6 +35,7 @@ const bodies: Record<string, object> = {
   replaceRouting: { rules: [], on_outage: "stop", version: 0 },
   updateApplication: { legal_name: "Lemon Books" },
   submitDisputeEvidence: { product_description: "A lemon tree" },
+  createReport: { type: "payments", from: "2025-11-01", to: "2025-12-01" },
   giveEmail: { customer_email: "ada@example.com" },
 };
 

@@ -46,6 +46,8 @@ const judgedBeyond: ReadonlySet<string> = new Set([
   ...["after_position", "min_status", "q", "type", "status", "connector", "window_seconds"],
   // A routing is checked against the merchant's own connectors and its stored version.
   ...["rules", "version"],
+  // A report's zone and columns are known to the database of zones and to its type.
+  ...["timezone", "columns"],
 ]);
 
 interface Problem {

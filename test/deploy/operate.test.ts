@@ -456,7 +456,14 @@ function isPlain(column: string): boolean {
   const bodies = /^(outbox|delivery_queue|deliveries\w*|events\w*|parked_events|recovery_events)\.body$/;
   return (
     bodies.test(column) ||
-    ["dispute_file_pieces.bytes", "logos.content", "teams.digest", "teams.former_digest"].includes(column) ||
+    // A report's pieces are sealed with its own key, which is rotated.
+    [
+      "dispute_file_pieces.bytes",
+      "report_pieces.bytes",
+      "logos.content",
+      "teams.digest",
+      "teams.former_digest",
+    ].includes(column) ||
     /^passkeys\.(credential_id|public_key)$/.test(column) ||
     /[._](hash|sha256)$|\.fingerprint$/.test(column)
   );

@@ -10,6 +10,7 @@ import { AuditService } from "#proto/merchant/v1/audit_pb.ts";
 import { ApiKeyService, ConnectorService, MerchantService } from "#proto/merchant/v1/merchant_pb.ts";
 import { DisputeService } from "#proto/payments/v1/disputes_pb.ts";
 import { PaymentsService } from "#proto/payments/v1/payments_pb.ts";
+import { ReportService } from "#proto/payments/v1/reports_pb.ts";
 import { WebhookService } from "#proto/webhook/v1/webhook_pb.ts";
 import { holderLines, tokenHolders } from "../../../deploy/cli/setup/identities.ts";
 import { suite } from "../../../test/harness/suite.ts";
@@ -88,7 +89,7 @@ test("the proto decides each method's callers: reads for readers, money for the 
   );
   assert.deepEqual([...allowedCallers(MerchantService.method.createMerchant)], ["operator"]);
   assert.deepEqual([...allowedCallers(PaymentsService.method.confirmAnnouncements)], ["checkout", "webhook"]);
-  const openToWebhook = [CheckoutService, PaymentsService, DisputeService, MerchantService]
+  const openToWebhook = [CheckoutService, PaymentsService, DisputeService, ReportService, MerchantService]
     .flatMap(({ methods }) => methods)
     .filter((method) => allowedCallers(method).has("webhook"));
   assert.deepEqual(openToWebhook, [
@@ -97,6 +98,7 @@ test("the proto decides each method's callers: reads for readers, money for the 
     PaymentsService.method.batchGetPayments,
     PaymentsService.method.confirmAnnouncements,
     DisputeService.method.getDispute,
+    ReportService.method.getReport,
   ]);
 });
 
@@ -149,7 +151,7 @@ test("a console may do what merchants' backends do, but not verify keys or act f
     PaymentsService.method.receiveProcessorEvent,
   ];
   const services = [MerchantService, ApiKeyService, ConnectorService, AuditService, CheckoutService, PaymentsService];
-  const gateways = [...services, DisputeService, WebhookService]
+  const gateways = [...services, DisputeService, ReportService, WebhookService]
     .flatMap(({ methods }) => methods)
     .filter((method) => allowedCallers(method).has("gateway"));
   assert.deepEqual(

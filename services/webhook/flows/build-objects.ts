@@ -10,11 +10,13 @@ import { membersOf } from "#platform/values/unchecked.ts";
 import type { CheckoutService } from "#proto/checkout/v1/checkout_pb.ts";
 import type { DisputeService } from "#proto/payments/v1/disputes_pb.ts";
 import type { PaymentsService } from "#proto/payments/v1/payments_pb.ts";
+import type { ReportService } from "#proto/payments/v1/reports_pb.ts";
 import { presentSession } from "../../public-json/checkout-session.ts";
 import { presentDisputeOwn } from "../../public-json/dispute.ts";
 import { presentPayment } from "../../public-json/payment.ts";
 import { presentMessage } from "../../public-json/present.ts";
 import { RefundItem } from "../../public-json/refund.ts";
+import { presentReport } from "../../public-json/report.ts";
 import { type AwaitedObject, claimAwaited, claimMax, queueObjects } from "../store/awaited-objects.ts";
 import type { LaneKey } from "../store/delivery-queue.ts";
 
@@ -23,6 +25,7 @@ export interface BuildDeps {
   readonly log: Log;
   readonly payments: Client<typeof PaymentsService>;
   readonly disputes: Client<typeof DisputeService>;
+  readonly reports: Client<typeof ReportService>;
   readonly sessions: Client<typeof CheckoutService>;
   readonly wakeLane: (lane: LaneKey) => void;
 }
@@ -98,6 +101,7 @@ async function readObjects(
     readPayments(deps, awaited, add),
     readSessions(deps, awaited, add),
     ...awaited.map((one) => readDispute(deps, one, add)),
+    ...awaited.map((one) => readReport(deps, one, add)),
   ];
   const failed = (await Promise.allSettled(reads)).filter((read) => read.status === "rejected");
   return { objects, isAnswered: failed.length === 0, problem: problem ?? failed[0]?.reason };
@@ -136,10 +140,23 @@ async function readDispute({ disputes }: BuildDeps, one: AwaitedObject, add: Add
   const { merchantId, environment } = one;
   const disputeId = objectIdOf(one);
   if (!disputeId.startsWith("dp_")) return;
-  try {
-    const { dispute } = await disputes.getDispute({ merchantId, environment, disputeId }, { timeoutMs });
-    add(one, disputeId, dispute?.version ?? 0n, () => presentDisputeOwn(dispute));
-  } catch (error) {
-    if (!(error instanceof Failure) || error.reason !== "NOT_FOUND") throw error;
-  }
+  const request = { merchantId, environment, disputeId };
+  const { dispute } = await unlessUnknown(disputes.getDispute(request, { timeoutMs }));
+  if (dispute) add(one, disputeId, dispute.version, () => presentDisputeOwn(dispute));
+}
+
+async function readReport({ reports }: BuildDeps, one: AwaitedObject, add: AddObject) {
+  const { merchantId, environment } = one;
+  const id = objectIdOf(one);
+  if (!id.startsWith("rpt_")) return;
+  const { report } = await unlessUnknown(reports.getReport({ merchantId, environment, id }, { timeoutMs }));
+  if (report) add(one, id, report.version, () => presentReport(report));
+}
+
+/** An object that its service does not know is absent. */
+async function unlessUnknown<T extends object>(answer: Promise<T>): Promise<Partial<T>> {
+  return await answer.catch((error: unknown) => {
+    if (error instanceof Failure && error.reason === "NOT_FOUND") return {};
+    throw error;
+  });
 }

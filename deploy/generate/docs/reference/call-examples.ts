@@ -44,6 +44,11 @@ export const callExamples: Readonly<Record<string, CallExample>> = {
     idempotencyKey: "order-1042-evidence",
   },
   acceptDispute: { idempotencyKey: "order-1042-accept" },
+  createReport: {
+    body: { type: "balance_transactions", from: "2025-11-01", to: "2025-12-01", timezone: "Europe/Berlin" },
+    idempotencyKey: "close-2025-11",
+  },
+  listReports: { query: { limit: 50 } },
   createWebhookEndpoint: {
     body: { url: "https://shop.example.com/hooks", event_types: ["payment.succeeded", "payment.refunded"] },
     idempotencyKey: "shop-hooks",

@@ -1,0 +1,40 @@
+// payments.v1.ReportService, in proto order.
+import { create } from "@bufbuild/protobuf";
+import type { ServiceImpl } from "@connectrpc/connect";
+import { readPage } from "#platform/lists/dated-list.ts";
+import { Failure } from "#platform/values/failure.ts";
+import {
+  GetReportResponseSchema,
+  ListReportsResponseSchema,
+  ReadReportFileResponseSchema,
+  type ReportService,
+} from "#proto/payments/v1/reports_pb.ts";
+import { type CreateReportDeps, createReport } from "../flows/reports/create-report.ts";
+import { readReportFile } from "../flows/reports/report-file.ts";
+import { toReport } from "../messages.ts";
+import { findReport, listReports, locateReport } from "../store/reports.ts";
+import { scopeOf } from "./idempotency-scope.ts";
+
+export function reportsRpc(deps: CreateReportDeps): ServiceImpl<typeof ReportService> {
+  const { db } = deps;
+  return {
+    createReport: (request) => createReport(deps, request, scopeOf("create_report", request)),
+    getReport: async (request) => {
+      const report = await findReport(db, request, request.id);
+      if (!report) throw new Failure("NOT_FOUND");
+      return create(GetReportResponseSchema, { report: toReport(report) });
+    },
+    listReports: async (request) => {
+      const { rows, total, hasMore } = await readPage(
+        request,
+        (id) => locateReport(db, request, id),
+        (window) => listReports(db, request, window),
+      );
+      return create(ListReportsResponseSchema, { reports: rows.map(toReport), total, hasMore });
+    },
+    readReportFile: async (request) => {
+      const { report, bytes } = await readReportFile(deps, request, request);
+      return create(ReadReportFileResponseSchema, { report: toReport(report), bytes });
+    },
+  };
+}
