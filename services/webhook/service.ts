@@ -13,6 +13,7 @@ import { clockMs } from "#platform/values/clock.ts";
 import { TeamService } from "#proto/access/v1/teams_pb.ts";
 import { CheckoutService } from "#proto/checkout/v1/checkout_pb.ts";
 import { EventService } from "#proto/events/v1/event_service_pb.ts";
+import { BalanceService } from "#proto/payments/v1/balance_pb.ts";
 import { DisputeService } from "#proto/payments/v1/disputes_pb.ts";
 import { PaymentsService } from "#proto/payments/v1/payments_pb.ts";
 import { ReportService } from "#proto/payments/v1/reports_pb.ts";
@@ -74,6 +75,7 @@ async function build(config: WebhookConfig, base: ServiceBase<Database>, resolve
   const sources = {
     payments: payments.client(PaymentsService),
     disputes: payments.client(DisputeService),
+    balance: payments.client(BalanceService),
     reports: payments.client(ReportService),
     sessions: checkout.client(CheckoutService),
   };

@@ -26,6 +26,7 @@ import {
   readBalance,
   type TransactionItem,
 } from "../lists/balance.ts";
+import { payoutRank } from "../rules/payout.ts";
 
 export function balanceRpc({ db }: { readonly db: Database }): ServiceImpl<typeof BalanceService> {
   return {
@@ -87,5 +88,6 @@ function toTransaction({ occurredAt, postedAt, availableAt, ...item }: Transacti
 
 function toPayout({ createdAt, reconciledAt, ...item }: PayoutItem): Payout {
   const isReconciled = reconciledAt !== undefined;
-  return create(PayoutSchema, { ...item, isReconciled, createdAt: timestampFromDate(createdAt) });
+  const version = BigInt(payoutRank[item.status]);
+  return create(PayoutSchema, { ...item, version, isReconciled, createdAt: timestampFromDate(createdAt) });
 }

@@ -8,9 +8,11 @@ import { Failure } from "#platform/values/failure.ts";
 import { idTimeMs } from "#platform/values/id.ts";
 import { membersOf } from "#platform/values/unchecked.ts";
 import type { CheckoutService } from "#proto/checkout/v1/checkout_pb.ts";
+import type { BalanceService } from "#proto/payments/v1/balance_pb.ts";
 import type { DisputeService } from "#proto/payments/v1/disputes_pb.ts";
 import type { PaymentsService } from "#proto/payments/v1/payments_pb.ts";
 import type { ReportService } from "#proto/payments/v1/reports_pb.ts";
+import { presentPayout } from "../../public-json/balance.ts";
 import { presentSession } from "../../public-json/checkout-session.ts";
 import { presentDisputeOwn } from "../../public-json/dispute.ts";
 import { presentPayment } from "../../public-json/payment.ts";
@@ -25,6 +27,7 @@ export interface BuildDeps {
   readonly log: Log;
   readonly payments: Client<typeof PaymentsService>;
   readonly disputes: Client<typeof DisputeService>;
+  readonly balance: Client<typeof BalanceService>;
   readonly reports: Client<typeof ReportService>;
   readonly sessions: Client<typeof CheckoutService>;
   readonly wakeLane: (lane: LaneKey) => void;
@@ -80,7 +83,7 @@ function keyOf(owner: { readonly merchantId: string; readonly environment: numbe
 
 function objectIdOf({ reference }: AwaitedObject): string {
   const ids = membersOf(JSON.parse(reference.toString()));
-  return String(ids.refund_id ?? ids.dispute_id ?? ids.session_id ?? ids.report_id ?? ids.payment_id);
+  return String(ids.refund_id ?? ids.dispute_id ?? ids.session_id ?? ids.payout_id ?? ids.report_id ?? ids.payment_id);
 }
 
 /** @returns the objects that were read, whether every read was answered, and why others may be missing */
@@ -101,6 +104,7 @@ async function readObjects(
     readPayments(deps, awaited, add),
     readSessions(deps, awaited, add),
     ...awaited.map((one) => readDispute(deps, one, add)),
+    ...awaited.map((one) => readPayout(deps, one, add)),
     ...awaited.map((one) => readReport(deps, one, add)),
   ];
   const failed = (await Promise.allSettled(reads)).filter((read) => read.status === "rejected");
@@ -143,6 +147,14 @@ async function readDispute({ disputes }: BuildDeps, one: AwaitedObject, add: Add
   const request = { merchantId, environment, disputeId };
   const { dispute } = await unlessUnknown(disputes.getDispute(request, { timeoutMs }));
   if (dispute) add(one, disputeId, dispute.version, () => presentDisputeOwn(dispute));
+}
+
+async function readPayout({ balance }: BuildDeps, one: AwaitedObject, add: AddObject) {
+  const { merchantId, environment } = one;
+  const id = objectIdOf(one);
+  if (!id.startsWith("po_")) return;
+  const { payout } = await unlessUnknown(balance.getPayout({ merchantId, environment, id }, { timeoutMs }));
+  if (payout) add(one, id, payout.version, () => presentPayout(payout));
 }
 
 async function readReport({ reports }: BuildDeps, one: AwaitedObject, add: AddObject) {

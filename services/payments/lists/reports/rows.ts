@@ -29,7 +29,8 @@ interface Source {
 
 // $1 merchant, $2 environment, $3 and $4 the position, $5 end, $6 creation of the report, $7 rows.
 const owned = "t.merchant_id = $1 and t.environment = $2";
-const after = (time: string) => `${time} >= $3::timestamptz and (${time} > $3 or t.id > $4) and ${time} < least($5::timestamptz, $6::timestamptz)`;
+const after = (time: string) =>
+  `${time} >= $3::timestamptz and (${time} > $3 or t.id > $4) and ${time} < least($5::timestamptz, $6::timestamptz)`;
 
 // Payouts of which a page may have lines: each has at least one.
 const payoutsMax = 10;
