@@ -86,7 +86,7 @@ test("RFC 6750: only the Bearer scheme is taken, in any case, and one Authorizat
   assert.equal(await status(`Bearer ${key}`, `Bearer ${key}`), 401);
 });
 
-// Proves credentials: forbidden; errors: forbidden; createCheckoutSession: scope; createRefund: scope; capturePayment: scope; cancelPayment: scope; listPayments: scope; getPayment: scope; listRefunds: scope; getRefund: scope; listDisputes: scope; getDispute: scope; uploadDisputeFile: scope; submitDisputeEvidence: scope; acceptDispute: scope; createReport: scope; listReports: scope; getReport: scope; getReportFile: scope; listApiRequests: scope; listAuditEntries: scope; listEvents: scope
+// Proves credentials: forbidden; errors: forbidden; createCheckoutSession: scope; createRefund: scope; capturePayment: scope; cancelPayment: scope; listPayments: scope; getPayment: scope; listRefunds: scope; getRefund: scope; listDisputes: scope; getDispute: scope; uploadDisputeFile: scope; submitDisputeEvidence: scope; acceptDispute: scope; getBalance: scope; listBalanceTransactions: scope; getBalanceTransaction: scope; listPayouts: scope; getPayout: scope; createReport: scope; listReports: scope; getReport: scope; getReportFile: scope; listApiRequests: scope; listAuditEntries: scope; listEvents: scope
 test("docs/contract.md §7: a key without the operation's scope is forbidden before its input is validated", async () => {
   const narrow = new Map<string, string>();
   for (const scope of everyScope) {

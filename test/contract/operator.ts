@@ -11,6 +11,7 @@ import { ApplicationService, Environment, MerchantService } from "#proto/merchan
 import { ConnectorAccountService } from "#proto/payments/v1/payments_pb.ts";
 import type { StackInfo } from "../../deploy/local/stack-file.ts";
 import { type Api, apiClient } from "../harness/api.ts";
+import { eventually } from "../harness/eventually.ts";
 import type { TestMerchant } from "../harness/merchant.ts";
 
 /** Changes a merchant's state. */
@@ -65,6 +66,21 @@ export interface Fault {
   readonly ms?: number;
   /** How often it fires. */
   readonly count?: number;
+}
+
+/**
+ * Pays out an amount that the simulator releases to the merchant, minor units of EUR. Before the first capture: the
+ * account's lists are read once a minute, and at first right after that capture.
+ */
+export async function payOut(stack: StackInfo, merchant: TestMerchant, amount: number): Promise<void> {
+  const account = await accountOf(merchant);
+  const simulator = await processorApi(stack, account);
+  (await simulator.post("/test/movements", { account, type: "release", amount, currency: "EUR" })).expect(201);
+  const id = (await simulator.post("/test/payouts", { account })).expect(201).text("data.0.id");
+  await eventually("the payout to be paid", async () => {
+    const { status } = await simulator.post(`/test/payouts/${id}`, { status: "paid" });
+    return status === 200 || status === 400;
+  });
 }
 
 /** Makes the merchant's account at the processor fail; other tests on the stack notice nothing. */

@@ -9,6 +9,7 @@ import { type Api, apiClient } from "../harness/api.ts";
 import { eventually } from "../harness/eventually.ts";
 import { freshMerchant } from "../harness/merchant.ts";
 import { cardToken } from "../harness/pay.ts";
+import { payOut } from "./operator.ts";
 
 /** A call of the reference in one language. */
 export interface ShownCall {
@@ -67,6 +68,7 @@ export async function storyOf(running: StackInfo, hook: string): Promise<Story> 
   const { apiKey, api: own } = merchant;
   const connector = (await own.get("/v1/merchants/me/connectors")).expect(200);
   const token = await cardToken(running.processor, connector.text("data.0.external_account_id"));
+  await payOut(running, merchant, 1_000);
   const session = (await own.post("/v1/checkout-sessions", { amount: 1050, currency: "EUR" })).expect(201);
   const [paid, toCapture, toCancel] = [
     await payment(own, token, "automatic"),
@@ -91,11 +93,17 @@ export async function storyOf(running: StackInfo, hook: string): Promise<Story> 
     (await own.get("/v1/merchants/me/requests")).expect(200).text("data.0.id"),
   );
   const event = await eventually("an event", async () => (await own.get("/v1/events")).expect(200).text("data.0.id"));
+  const transaction = await eventually("a balance transaction", async () =>
+    (await own.get("/v1/balance-transactions")).expect(200).text("data.0.id"),
+  );
+  const payout = (await own.get("/v1/payouts")).expect(200).text("data.0.id");
   const ids: Readonly<Record<string, string>> = {
     cs: session.text("id"),
     pay: paid,
     re: refund,
     dp: disputed,
+    txn: transaction,
+    po: payout,
     evt: event,
     [kindOf(hooks)]: hooks,
     [kindOf(delivery)]: delivery,
