@@ -1,4 +1,5 @@
-// Stripe's balance transactions (https://docs.stripe.com/api/balance_transactions), payouts and balance as the port has them.
+// Stripe's balance transactions (https://docs.stripe.com/api/balance_transactions), payouts and balance as the port has
+// them.
 import assert from "node:assert/strict";
 import { listPage, type ScriptedAnswer, scriptedStripe } from "../../../../test/harness/stripe/scripted-stripe.ts";
 import { suite } from "../../../../test/harness/suite.ts";
@@ -47,7 +48,7 @@ async function movements(...transactions: readonly Transaction[]) {
       : listPage([{ id: `cs_${searchParams.get("payment_intent")}` }]),
   );
   const answer = await reader.readMovements(account, undefined, "");
-  return { answer, items: answer.kind === "succeeded" ? answer.value.items : [], requests };
+  return { answer, items: answer.kind === "succeeded" ? answer.value.items : [], reader, requests };
 }
 
 test("each type of transaction has its type here, by what it is about and its sign; an unknown one is an adjustment", async () => {
@@ -85,7 +86,7 @@ test("a movement names its intent and its refund, dispute or payout, and whether
     payment_intent: "pi_3",
     metadata: { tollbooth_payment: "pay_3", tollbooth_page: "checkout" },
   });
-  const { items, requests } = await movements(
+  const { items, reader, requests } = await movements(
     { type: "charge", amount: 1_000, source: charge() },
     { type: "refund", amount: -300, source: refund },
     { type: "adjustment", amount: -1_000, source: dispute },
@@ -105,6 +106,9 @@ test("a movement names its intent and its refund, dispute or payout, and whether
     ],
   );
   assert.equal(requests.length, 2, "one page was looked up");
+  const again = await reader.readMovements(account, undefined, "");
+  assert.deepEqual(again.kind === "succeeded" && again.value.items, items);
+  assert.equal(requests.length, 3, "and is not looked up again");
 });
 
 test("the fee stays apart, a converted amount has its source, and a date before the movement is its time", async () => {

@@ -15,14 +15,18 @@ import { dateOf, readDispute } from "./objects.ts";
 import { expandedSources, intentOf, intentRefs, isOurs, type MovedObject, movedOf } from "./sources.ts";
 
 const pageMax = 100; // of Stripe's lists
+// Reads overlap, and an intent keeps its session.
+const sessionsMax = 10_000;
 
 /** @param callOf options of the account's calls */
 export function stripeBalance(
   sdk: Stripe,
   callOf: (account: ProcessorAccount) => Stripe.RequestOptions,
 ): BalanceReader {
+  const sessions = new Map<string, string>();
   return {
-    readMovements: (account, since, after) => queryAnswer(readMovementPage(sdk, callOf(account), since, after)),
+    readMovements: (account, since, after) =>
+      queryAnswer(readMovementPage(sdk, callOf(account), since, after, sessions)),
     readPayouts: (account, since, after) => queryAnswer(readPayoutPage(sdk, callOf(account), since, after)),
     readPayoutLines: (account, ref, after) => readPayoutLines(sdk, callOf(account), ref, after),
     readBalance: async (account) => mapAnswer(await queryAnswer(sdk.balance.retrieve({}, callOf(account))), balancesIn),
@@ -46,11 +50,13 @@ async function readMovementPage(
   call: Stripe.RequestOptions,
   since: Date | undefined,
   after: string,
+  sessions: Map<string, string>,
 ): Promise<ListPage<ProcessorMovement>> {
   const page = await sdk.balanceTransactions.list({ ...windowOf(since, after), expand: expandedSources }, call);
   const moves = page.data.filter(isOfPayments).map((transaction) => ({ transaction, moved: movedBy(transaction) }));
   const charges = moves.flatMap(({ moved }) => moved?.charge ?? []).filter((charge) => intentOf(charge) !== undefined);
-  const refs = await intentRefs(sdk, call, charges);
+  if (sessions.size > sessionsMax) sessions.clear();
+  const refs = await intentRefs(sdk, call, charges, sessions);
   return { items: moves.map(({ transaction, moved }) => readMovement(transaction, moved, refs)), next: nextOf(page) };
 }
 

@@ -1,5 +1,5 @@
-// The object of one of Stripe's balance transactions: a charge, or a refund or dispute with its charge, and our reference
-// for its intent.
+// The object of one of Stripe's balance transactions: a charge, or a refund or dispute with its charge, and our
+// reference for its intent.
 import type Stripe from "stripe";
 import { metadataNames } from "./objects.ts";
 
@@ -42,21 +42,26 @@ export function intentOf({ payment_intent: intent }: Stripe.Charge): string | un
   return typeof intent === "string" ? intent : intent?.id;
 }
 
-/** Our reference by PaymentIntent: its own id, or the Checkout Session's for Stripe's page. */
+/**
+ * Our reference by PaymentIntent: its own id, or the Checkout Session's for Stripe's page. @param known sessions that
+ * need no call; new ones are added
+ */
 export async function intentRefs(
   sdk: Stripe,
   call: Stripe.RequestOptions,
   charges: readonly Stripe.Charge[],
+  known = new Map<string, string>(),
 ): Promise<ReadonlyMap<string, string>> {
   const isPages = new Map(
     charges.map((charge) => [intentOf(charge) ?? "", charge.metadata[metadataNames.page] !== undefined]),
   );
-  const refs = new Map([...isPages.keys()].map((intent) => [intent, intent]));
-  const pages = [...isPages].flatMap(([intent, isPage]) => (isPage ? [intent] : []));
+  const refs = new Map([...isPages.keys()].map((intent) => [intent, known.get(intent) ?? intent]));
+  const pages = [...isPages].flatMap(([intent, isPage]) => (isPage && !known.has(intent) ? [intent] : []));
   for (let i = 0; i < pages.length; i += parallelMax) {
     const batch = pages.slice(i, i + parallelMax);
     const sessions = await Promise.all(batch.map((intent) => sessionOf(sdk, call, intent)));
-    for (const [j, intent] of batch.entries()) refs.set(intent, sessions[j] ?? intent);
+    for (const [j, intent] of batch.entries()) known.set(intent, sessions[j] ?? intent);
+    for (const intent of batch) refs.set(intent, known.get(intent) ?? intent);
   }
   return refs;
 }
