@@ -1,4 +1,5 @@
-// The tests of the port's contract about an account's money, registered by contract.ts: movements, payouts, the balance.
+// The tests of the port's contract about an account's money, registered by contract.ts: movements, payouts and the
+// balance.
 import assert from "node:assert/strict";
 import { newId } from "#platform/values/id.ts";
 import type { BalanceReader, ListPage } from "../../services/payments/connectors/balance-reader.ts";

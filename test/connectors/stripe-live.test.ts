@@ -102,6 +102,20 @@ const proofs: Readonly<Record<string, () => Promise<void>>> = {
     const page = await connector.readEvents?.(account, since, "");
     assert.ok(page && valueIn(page).events.some(({ intentRef }) => intentRef === made.report.ref));
   },
+  "movements, payouts and the balance are read": async () => {
+    const { balance } = connector;
+    assert.ok(balance);
+    const hour = new Date(Date.now() - 3_600_000);
+    const made = valueIn(await connector.createIntent(account, order(), newId("operation")));
+    await confirm(made.report.ref, "pm_card_visa");
+    await eventually("the movement of the charge", async () => {
+      const { items } = valueIn(await balance.readMovements(account, hour, ""));
+      return items.some(({ type, intentRef, fee }) => type === "capture" && intentRef === made.report.ref && fee > 0n);
+    });
+    const [payout] = valueIn(await balance.readPayouts(account, undefined, "")).items;
+    if (payout) valueIn(await balance.readPayoutLines(account, payout.ref, ""));
+    assert.ok(valueIn(await balance.readBalance(account)).length > 0);
+  },
   "Stripe's own page is opened and closed": async () => {
     const made = valueIn(await connector.createIntent(account, order({ surface: "redirect" }), newId("operation")));
     assert.match(made.mount.redirectUrl, /^https:\/\/checkout\.stripe\.com\//);

@@ -1,12 +1,13 @@
 // The simulator's balance: movements with each change, payouts of what is available, and the faults of their lists.
 
 import fc from "fast-check";
+import pg from "pg";
 import * as assert from "uvu/assert";
 import type { IntentJson } from "../../../services/simulator/routes/intent-json.ts";
 import { startSimulator } from "../../../services/simulator/service.ts";
 import { eventually } from "../../harness/eventually.ts";
 import { fixture, suite } from "../../harness/suite.ts";
-import { cardThatSucceeds, secretKey, simulatorCaller, startRig, webhookSecret } from "./service.ts";
+import { cardThatSucceeds, type SimulatorRig, secretKey, simulatorCaller, startRig, webhookSecret } from "./service.ts";
 
 const test = suite("simulator-balance", { timeoutMs: 60_000 });
 const rig = fixture(test, () => startRig(undefined, { settlementSeconds: 0 }));
@@ -36,8 +37,7 @@ interface Balance {
 let accounts = 0;
 
 /** A new account with the calls of its owner and of the dashboard. */
-function newAccount(url = rig.url) {
-  const account = `acct_${++accounts}`;
+function newAccount(url = rig.url, account = `acct_${++accounts}`) {
   const call = simulatorCaller(url, account);
   let references = 0;
   const listOf = async <T>(path: string, limit = 500): Promise<T[]> => {
@@ -84,9 +84,17 @@ function heldBy({ captured_amount, refunds, disputes }: IntentJson): number {
   return captured_amount - sum([...out, ...withheld].map(({ amount }) => amount));
 }
 
+/** Of one moment: the job may pay out in between. */
+async function readBooks(of: Account) {
+  for (;;) {
+    const books = { movements: await of.movements(), payouts: await of.payouts(), balance: await of.balance() };
+    if ((await of.movements()).length === books.movements.length) return books;
+  }
+}
+
 /** The movements, payouts and balance agree with each other and with the intents. */
 async function assertBooks(of: Account, intents: readonly string[]): Promise<void> {
-  const [movements, payouts, balance] = [await of.movements(), await of.payouts(), await of.balance()];
+  const { movements, payouts, balance } = await readBooks(of);
   assert.is(netOf(movements), balance.available + balance.pending);
   const reserves = movements.filter(({ type }) => type === "reserve" || type === "release");
   assert.is(netOf(reserves), 0 - balance.reserved);
@@ -160,8 +168,7 @@ test("the movements are the balance and what the intents hold at every moment, w
 });
 
 /** Another process of the rig's processor. */
-function startAnother() {
-  const { databaseUrl, receiver } = rig;
+function startAnother({ databaseUrl, receiver }: SimulatorRig = rig) {
   const secrets = { secretKey, webhookSecret, webhookUrl: receiver.webhookUrl };
   return startSimulator({ port: 0, databaseUrl, ...secrets, logLevel: "fatal", delayMs: 50 });
 }
@@ -183,6 +190,31 @@ test("a movement is in one payout, however many processes pay out at once", asyn
     assert.is((await of.balance()).available, 0);
   } finally {
     await other.stop();
+  }
+});
+
+test("an installation of an earlier release gets the movements of its payments", async () => {
+  const old = await startRig();
+  const of = newAccount(old.url);
+  const intents = [await of.intent(), await of.intent(), await of.intent()];
+  for (const id of intents) await of.pay(id);
+  await of.call("POST", `/test/intents/${intents[0]}/refunds`, { amount: 300, status: "pending" });
+  await of.call("POST", `/test/intents/${intents[1]}/disputes`, {});
+  await of.call("POST", `/test/intents/${intents[2]}/disputes`, { status: "warning_needs_response" });
+  await old.stop();
+  const db = new pg.Client({ connectionString: old.databaseUrl });
+  await db.connect();
+  await db.query("drop table movements, payouts; drop function payout_is_whole");
+  await db.query("delete from schema_files where name = '0014-movements.sql'");
+  await db.end();
+  const upgraded = await startAnother(old);
+  try {
+    const after = newAccount(upgraded.url, of.account);
+    await assertBooks(after, intents);
+    const { movements } = await readBooks(after);
+    assert.is(movements.filter(({ intent }) => intent !== null).length, 5);
+  } finally {
+    await upgraded.stop();
   }
 });
 
@@ -228,7 +260,8 @@ test("what is available is paid out by itself, once a period, and reaches the ba
 test("lists are read in pages, each row once, also rows of one moment, and only by their account", async () => {
   const of = newAccount();
   await Promise.all(Array.from({ length: 7 }, () => of.move("adjustment", 100)));
-  const [payout] = await of.payOut();
+  await of.payOut();
+  const [payout] = await of.payouts();
   await of.move("adjustment", 1);
   await of.payOut();
   const lists = [of.movements, of.payouts, (limit?: number) => of.lines(payout?.id ?? "", limit)];
@@ -242,7 +275,8 @@ test("lists are read in pages, each row once, also rows of one moment, and only 
 test("the fault switches fire on movements, payouts and the balance, and a stale list hides what is new", async () => {
   const of = newAccount();
   await of.move("adjustment", 100);
-  const [payout] = await of.payOut();
+  await of.payOut();
+  const [payout] = await of.payouts();
   const reads = {
     "api.movements.get": "/api/movements",
     "api.payouts.get": `/api/payouts/${payout?.id}/movements`,

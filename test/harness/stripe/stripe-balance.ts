@@ -10,7 +10,9 @@ const fees: Readonly<Record<string, (amount: number) => number>> = {
 };
 
 export class StripeBalance extends StripeRecords {
-  /** One that no buyer uses, as for an account abroad: a test that takes a change's amount for its source's then fails. */
+  /**
+   * One that no buyer uses, as for an account abroad: a test that takes a change's amount for its source's then fails.
+   */
   balanceCurrency = "chf";
   readonly payouts = new Map<string, FakePayout>();
   readonly #payoutOf = new Map<string, string>();
@@ -39,7 +41,10 @@ export class StripeBalance extends StripeRecords {
     return id;
   }
 
-  /** A payout by Stripe's schedule of all that is in none yet, or one that the merchant asks for. @param amount of the latter */
+  /**
+   * A payout by Stripe's schedule of all that is in none yet, or one that the merchant asks for. @param amount of the
+   * latter
+   */
   payOut(amount?: number): FakePayout {
     const isAutomatic = amount === undefined;
     const lines = this.movements.filter(({ id, type }) => isAutomatic && type !== "payout" && !this.#payoutOf.has(id));
