@@ -15,6 +15,7 @@ interface Switch {
 
 const creations = ["api.intents.create", "api.refunds.create", "api.intents.capture", "api.disputes.evidence"];
 const lists = ["api.intents.get", "api.refunds.get"];
+const moneyLists = ["api.movements.get", "api.payouts.get", "api.balance.get"];
 const at = (targets: readonly string[], fault: Omit<Switch, "target">): Switch[] =>
   targets.map((target) => ({ target, ...fault }));
 
@@ -37,9 +38,9 @@ export const switches = {
   ],
   "slow lists": [
     ...at(lists, { kind: "delay", probability: 0.02, ms: 900 }),
-    ...at(["api.statement.get", "api.events.get"], { kind: "delay", probability: 0.2, ms: 900 }),
+    ...at(["api.statement.get", "api.events.get", ...moneyLists], { kind: "delay", probability: 0.2, ms: 900 }),
   ],
-  "lists that lag": at(lists, { kind: "stale_list", probability: 0.1, ms: 2_000 }),
+  "lists that lag": at([...lists, ...moneyLists], { kind: "stale_list", probability: 0.1, ms: 2_000 }),
   "404 for what was made": at(lists, { kind: "missing", probability: 0.01 }),
   "events late": at(["webhooks"], { kind: "delay", probability: 0.1, ms: 400 }),
   "events doubled": at(["webhooks"], { kind: "duplicate", probability: 0.1 }),
