@@ -40,7 +40,9 @@ export function balanceRoutes(app: FastifyInstance, processor: Processor): void 
     const page = readPage(account, request.query);
     const call = { target: "api.payouts.get", does: "list", references } as const;
     return answerGet(processor, request, reply, call, async (shownUntil) => {
-      if (!(await findPayout(db, account, id))) throw notFound("payout");
+      const payout = await findPayout(db, account, id);
+      // A part of its movements would look like all of them, and they are older than the payout.
+      if (!payout || (shownUntil && payout.created_at > shownUntil)) throw notFound("payout");
       return await pageOf(page, shownUntil, (wanted) => listMovements(db, wanted, id));
     });
   });

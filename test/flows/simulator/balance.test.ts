@@ -279,7 +279,7 @@ test("the fault switches fire on movements, payouts and the balance, and a stale
   const [payout] = await of.payouts();
   const reads = {
     "api.movements.get": "/api/movements",
-    "api.payouts.get": `/api/payouts/${payout?.id}/movements`,
+    "api.payouts.get": "/api/payouts",
     "api.balance.get": "/api/balance",
   };
   for (const [target, path] of Object.entries(reads)) {
@@ -292,6 +292,9 @@ test("the fault switches fire on movements, payouts and the balance, and a stale
     assert.equal((await fault("stale_list")).body.data, [], target);
     assert.is((await of.call<{ data: unknown[] }>("GET", path)).body.data.length > 0, true, target);
   }
+  // A payout that lists do not show yet has no movements to show, rather than a part of them.
+  await of.call("PUT", "/test/faults", { target: "api.payouts.get", kind: "stale_list", count: 1 });
+  assert.is((await of.call("GET", `/api/payouts/${payout?.id}/movements`)).status, 404);
 });
 
 test.run();
