@@ -7,6 +7,7 @@ import { checkBooks } from "../../deploy/cli/health/journal.ts";
 import { databaseUrlOf } from "../../deploy/local/databases.ts";
 import { eventually } from "../harness/eventually.ts";
 import { answeredDifferences } from "./answer-checks.ts";
+import { balanceDifferences } from "./balance-checks.ts";
 import { disputeDifferences } from "./dispute-answers.ts";
 import type { MoneyRig } from "./money-rig.ts";
 import {
@@ -46,6 +47,7 @@ export async function finalDifferences(rig: MoneyRig, seen: Seen, { limitMs }: C
         if (found.length === 0) found = await answeredDifferences(rig);
         if (found.length === 0) found = await disputeDifferences(rig, seen);
         if (found.length === 0) found = await alarms(rig);
+        if (found.length === 0) found = await balanceDifferences(rig);
         return found.length === 0;
       },
       { limitMs, everyMs: 500 },

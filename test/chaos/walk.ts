@@ -55,7 +55,8 @@ const usage = `npm run prove -- walk [--operations N] [--seed S] [--only names]
 /** A rig for walks. @param operations of the longest of them */
 export async function startWalkRig(operations: number): Promise<WideRig> {
   const outside = await startOutside();
-  const env = { ...outside.env, SIMULATOR_KEY_SECONDS: String(keySecondsOf(operations)) };
+  const money = { SIMULATOR_SETTLEMENT_SECONDS: "5", SIMULATOR_PAYOUT_SECONDS: "10" };
+  const env = { ...outside.env, ...money, SIMULATOR_KEY_SECONDS: String(keySecondsOf(operations)) };
   const rig = await startMoneyRig({ env, clocks: outside.clocks, shape: outside.shape });
   return await widenRig(rig, outside);
 }

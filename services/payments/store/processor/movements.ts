@@ -21,11 +21,16 @@ export async function insertMovements(tx: Tx, account: Account, page: readonly P
   const rows = await tx.rows(
     `insert into movements (merchant_id, environment, connector_account_id, id, ref, type, currency, amount, fee, source_amount,
        source_currency, is_ours, intent_ref, object_ref, occurred_at, available_at)
-     select $2, $3, $1, g.* from jsonb_to_recordset($4) as g (id text, ref text, type text, currency text, amount bigint, fee bigint,
+     select $2, $3, $1, id, ref, type, currency, amount, fee, source_amount, source_currency,
+       is_ours or exists (select from payments p where p.connector = $5 and p.connector_ref = g.intent_ref)
+         or exists (select from payments p where p.former_connector = $5 and p.former_ref = g.intent_ref)
+         or exists (select from suspense s where s.connector = $5 and s.connector_ref = g.intent_ref),
+       intent_ref, object_ref, occurred_at, available_at
+     from jsonb_to_recordset($4) as g (id text, ref text, type text, currency text, amount bigint, fee bigint,
        source_amount bigint, source_currency text, is_ours boolean, intent_ref text, object_ref text, occurred_at timestamptz,
        available_at timestamptz)
      on conflict (connector_account_id, ref) do nothing returning id`,
-    [account.id, account.merchantId, account.environment, JSON.stringify(page.map(toRow))],
+    [account.id, account.merchantId, account.environment, JSON.stringify(page.map(toRow)), account.connector],
   );
   const refs = page.map(({ ref }) => ref);
   await linkMovements(tx, account, refs);
