@@ -8,6 +8,7 @@ export const reportTypes = [
   ...(["payments", "refunds", "disputes"] as const),
   ...(["balance_transactions", "payout_reconciliation"] as const),
 ] as const;
+export type ReportType = (typeof reportTypes)[number];
 const statuses = ["queued", "running", "ready", "failed", "expired"];
 
 export const ReportJson = jsonComponent(

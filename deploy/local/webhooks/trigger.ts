@@ -62,6 +62,11 @@ const triggers: Readonly<Record<string, (stack: StackClient) => Promise<string>>
     for (let i = 0; i < attemptsMax; i++) await payWith(session, cards.declined);
     return reached(stack, "checkout-sessions", String(session.id), "canceled");
   },
+  async "report.ready"(stack) {
+    const day = { from: "2025-11-01", to: "2025-11-02" };
+    const { id } = await stack.call("POST", "/v1/reports", { type: "payments", ...day });
+    return await reached(stack, "reports", String(id), "ready");
+  },
   async "test.ping"(stack) {
     const path = "/v1/merchants/me/webhooks";
     const active = listOf(await stack.call("GET", path)).filter((endpoint) => endpoint.status === "active");

@@ -17,7 +17,7 @@ import { afterCursor, type Cursor } from "#platform/lists/cursor.ts";
 import type { PageWindow } from "#platform/lists/dated-list.ts";
 import { invalidField } from "#platform/values/failure.ts";
 import type { Environment } from "#proto/merchant/v1/merchant_pb.ts";
-import type { ReportType } from "../lists/reports/columns.ts";
+import type { ReportType } from "../../public-json/report.ts";
 import type { Owner } from "./payment-records.ts";
 
 type ReportStatus = "queued" | "running" | "ready" | "failed" | "expired";

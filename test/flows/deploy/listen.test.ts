@@ -68,7 +68,7 @@ test("every delivered type can be triggered and reaches the local address with a
   const [, secret = ""] = await listener.waitForOutput(/signing secret: (whsec_\S+)/);
   const types = [
     ...["payment.succeeded", "payment.failed", "payment.refunded", "payment.disputed", "test.ping"],
-    "payment.processing",
+    ...["payment.processing", "report.ready"],
     ...["refund.succeeded", "refund.failed"],
     ...["dispute.created", "dispute.updated", "dispute.won", "dispute.lost", "dispute.closed"],
     ...["authorization.captured", "authorization.canceled", "authorization.expired"],

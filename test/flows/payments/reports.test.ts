@@ -18,9 +18,9 @@ import { createReport } from "../../../services/payments/flows/reports/create-re
 import { makeReport, reportRowsMax, type TurnSize } from "../../../services/payments/flows/reports/make-report.ts";
 import { readReportFile } from "../../../services/payments/flows/reports/report-file.ts";
 import { makeNextReport } from "../../../services/payments/jobs/make-reports.ts";
-import { type ReportType, reportColumns } from "../../../services/payments/lists/reports/columns.ts";
+import { reportColumns } from "../../../services/payments/lists/reports/columns.ts";
 import { claimReport, findReport, sweepReports } from "../../../services/payments/store/reports.ts";
-import { reportTypes } from "../../../services/public-json/report.ts";
+import { type ReportType, reportTypes } from "../../../services/public-json/report.ts";
 import { sealedColumns } from "../../../services/services.ts";
 import { freshDatabase, openDatabase } from "../../harness/database.ts";
 import { insertPaymentRows } from "../../harness/payments/payment-rows.ts";

@@ -13,7 +13,8 @@ import {
   type CreateReportResponse,
   CreateReportResponseSchema,
 } from "#proto/payments/v1/reports_pb.ts";
-import { type ReportType, reportColumns, reportTypes } from "../../lists/reports/columns.ts";
+import { type ReportType, reportTypes } from "../../../public-json/report.ts";
+import { reportColumns } from "../../lists/reports/columns.ts";
 import { toReport } from "../../messages.ts";
 import { insertReport } from "../../store/reports.ts";
 import { keyContext } from "./report-file.ts";

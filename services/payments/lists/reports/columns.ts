@@ -1,12 +1,7 @@
 // The columns of each report, which docs/reports.md lists: name, meaning, unit and SQL of the value. A published column
 // keeps its name and meaning; new ones are added at the end.
 import { majorUnits } from "../../../public-json/csv.ts";
-
-export const reportTypes = [
-  ...(["payments", "refunds", "disputes"] as const),
-  ...(["balance_transactions", "payout_reconciliation"] as const),
-] as const;
-export type ReportType = (typeof reportTypes)[number];
+import type { ReportType } from "../../../public-json/report.ts";
 
 export interface ReportColumn {
   readonly name: string;
@@ -38,20 +33,20 @@ const netAmount = `case when t.captured_amount = 0 then 0 else t.captured_amount
 const payments = [
   ...text("id", "`pay_…`"),
   ...time("created_at", "creation"),
-  ...text("status", "at the time of writing"),
+  ...text("status", "when written"),
   ...currency,
   ...amount("amount", "requested"),
   ...amount("captured_amount", "captured"),
   ...amount("refunded_amount", "refunded"),
   ...amount("fee_amount", "platform fee"),
-  ...amount("net_amount", "captured − refunded − fee − lost disputes", `(${netAmount})::bigint`),
+  ...amount("net_amount", "as in the API", `(${netAmount})::bigint`),
   ...text("reference", "order number", "t.order_reference"),
   ...text("description", "as given"),
   ...text("customer_email", "the buyer's"),
-  ...text("session_id", "`cs_…`; empty: without a session"),
+  ...text("session_id", "`cs_…`"),
   ...text("connector", "processor"),
   ...text("connector_account_id", "`mco_…`"),
-  ...text("connector_ref", "id at the processor"),
+  ...text("connector_ref", "the processor's id"),
   ...text("capture_method", "`automatic` or `manual`"),
   ...text("payment_method", "type", "t.method ->> 'type'"),
   ...text("wallet", "around the card", "t.method ->> 'wallet'"),
@@ -67,12 +62,12 @@ const refunds = [
   ...text("id", "`re_…`"),
   ...text("payment_id", "`pay_…`"),
   ...time("created_at", "creation"),
-  ...text("status", "at the time of writing"),
+  ...text("status", "when written"),
   ...currency,
   ...amount("amount", "refunded"),
   ...text("reason", "as given"),
   ...text("connector", "processor"),
-  ...text("connector_ref", "id at the processor"),
+  ...text("connector_ref", "the processor's id"),
   ...text("failure_code", "the processor's"),
   ...text("failure_message", "the processor's"),
   ...ofPayment,
@@ -83,13 +78,13 @@ const disputes = [
   ...text("payment_id", "`pay_…`"),
   ...time("opened_at", "opening"),
   ...time("evidence_due_at", "deadline"),
-  ...text("status", "at the time of writing"),
+  ...text("status", "when written"),
   ...text("reason", "the processor's"),
   ...currency,
   ...amount("amount", "disputed"),
   ...text("acceptance", "empty: not conceded"),
   ...text("connector", "processor"),
-  ...text("connector_dispute_id", "id at the processor", "t.connector_ref"),
+  ...text("connector_dispute_id", "the processor's id", "t.connector_ref"),
   ...ofPayment,
 ];
 
@@ -97,7 +92,7 @@ const transactions = [
   ...text("id", "`txn_…`"),
   ...text("type", "kind of transaction"),
   ...text("connector_account_id", "`mco_…`"),
-  ...amount("amount", "effect before the processor's fee"),
+  ...amount("amount", "before the fee"),
   ...amount("fee", "the processor's"),
   ...amount("net", "amount − fee"),
   ...currency,
@@ -106,18 +101,18 @@ const transactions = [
   ...text("payment_id", "`pay_…`"),
   ...text("refund_id", "`re_…`"),
   ...text("dispute_id", "`dp_…`"),
-  ...text("payout_id", "`po_…` that contains it"),
+  ...text("payout_id", "`po_…`"),
   ...time("occurred_at", "the processor's value date"),
-  ...time("posted_at", "when Tollbooth recorded it"),
-  ...time("available_at", "when it can be paid out"),
+  ...time("posted_at", "recorded here"),
+  ...time("available_at", "can be paid out"),
 ];
 
 const payoutLines: readonly ReportColumn[] = [
   ...text("payout_id", "`po_…`", "po.id"),
-  ...text("payout_ref", "id at the processor", "po.ref"),
+  ...text("payout_ref", "the processor's id", "po.ref"),
   { name: "arrival_date", meaning: "expected at the bank", unit: "date", sql: "po.arrival_date::text" },
   ...amount("payout_amount", "of the payout", "po.amount", "po.currency"),
-  ...text("payout_status", "at the time of writing", "po.status"),
+  ...text("payout_status", "when written", "po.status"),
   // The payout comes first.
   ...transactions.filter(({ name }) => name !== "payout_id"),
 ];

@@ -1,8 +1,9 @@
 // Reads the rows of a report, oldest first, from a position on. A page costs the same wherever it starts, and needs no
 // snapshot of the whole range: rows that were recorded after the report was ordered are left out.
 import type { Sql } from "#platform/database/database.ts";
+import type { ReportType } from "../../../public-json/report.ts";
 import type { Owner } from "../../store/payment-records.ts";
-import type { ReportColumn, ReportType } from "./columns.ts";
+import type { ReportColumn } from "./columns.ts";
 
 /** The last row that was read: PostgreSQL's text of its time, and its id; at first the range's begin and no id. */
 export interface RowPosition {
@@ -19,12 +20,6 @@ interface ReportRange extends Owner {
   /** Not included. */
   readonly until: string;
   readonly createdAt: string;
-}
-
-interface Source {
-  readonly from: string;
-  readonly time: string;
-  readonly id: string;
 }
 
 // $1 merchant, $2 environment, $3 and $4 the position, $5 end, $6 creation of the report, $7 rows.
@@ -53,7 +48,7 @@ const payoutLines = `(select * from payouts t where ${owned} and t.created_at >=
     where rest.amount <> 0 and done.line_id < 'unattributed') t`;
 
 const ofPayment = "join payments p on p.id = t.payment_id";
-const sources: { readonly [T in ReportType]: Source } = {
+const sources: { readonly [T in ReportType]: Record<"from" | "time" | "id", string> } = {
   payments: {
     from: `payments t where ${owned} and t.visible and ${after("t.created_at")}`,
     time: "t.created_at",
