@@ -89,6 +89,9 @@ export async function storyOf(running: StackInfo, hook: string): Promise<Story> 
     await disputedPurchase(running, merchant),
     await disputedPurchase(running, merchant),
   ];
+  const month = { type: "refunds", from: "2025-11-01", to: "2025-12-01" };
+  const report = (await own.post("/v1/reports", month)).expect(201).text("id");
+  await eventually("the report", async () => (await own.get(`/v1/reports/${report}`)).text("status") === "ready");
   const request = await eventually("a request of the log", async () =>
     (await own.get("/v1/merchants/me/requests")).expect(200).text("data.0.id"),
   );
@@ -105,6 +108,7 @@ export async function storyOf(running: StackInfo, hook: string): Promise<Story> 
     txn: transaction,
     po: payout,
     evt: event,
+    rpt: report,
     [kindOf(hooks)]: hooks,
     [kindOf(delivery)]: delivery,
     ak: key.text("id"),

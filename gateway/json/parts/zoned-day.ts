@@ -1,6 +1,7 @@
 // Reads a date as its first moment in a time zone (docs/contract.md §5, reports).
 import type { Timestamp } from "@bufbuild/protobuf/wkt";
 import { invalidField } from "#platform/values/failure.ts";
+import { dayOrMomentProblem } from "../../http/own-formats.ts";
 import { dayOrMomentOf } from "./time-bound.ts";
 
 const dayMs = 86_400_000;
@@ -11,7 +12,7 @@ export function localClock(field: string, timezone: string): (ms: number) => num
   const options = { ...parts, second: "2-digit", hourCycle: "h23", timeZone: timezone, calendar: "iso8601" } as const;
   try {
     const format = new Intl.DateTimeFormat("sv-SE", options);
-    return (ms) => Date.parse(`${format.format(ms).replace(" ", "T")}Z`);
+    return (ms) => Date.parse(`${format.format(ms).replace(" ", "T").padStart(19, "0")}Z`);
   } catch {
     throw invalidField(field, "must be an IANA time zone, such as Europe/Berlin");
   }
@@ -24,7 +25,9 @@ export function momentIn(field: string, text: string, clock: ReturnType<typeof l
   const midnight = Number(read.seconds) * 1_000;
   // The offsets of the days around include both of a change of the clocks. An hour may be missing at midnight or come
   // twice: the earliest moment with this date counts.
-  const offsets = [midnight - dayMs, midnight + dayMs].map((ms) => clock(ms) - ms);
+  const offsets = [midnight - dayMs, midnight + dayMs].map((ms) => clock(ms) - ms).filter(Number.isFinite);
   const moments = offsets.map((offset) => midnight - offset).filter((ms) => clock(ms) >= midnight);
+  // At an end of the calendar.
+  if (moments.length === 0) throw invalidField(field, dayOrMomentProblem);
   return { ...read, seconds: BigInt(Math.min(...moments)) / 1_000n };
 }

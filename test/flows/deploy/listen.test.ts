@@ -62,43 +62,47 @@ async function localServer() {
 
 const endpoints = async () => (await merchant.api.get(path)).list("data");
 
-test("every delivered type can be triggered and reaches the local address with a valid signature", async () => {
-  const local = await localServer();
-  const listener = run("listen.ts", ["--forward-to", local.url]);
-  const [, secret = ""] = await listener.waitForOutput(/signing secret: (whsec_\S+)/);
-  const types = [
-    ...["payment.succeeded", "payment.failed", "payment.refunded", "payment.disputed", "test.ping"],
-    ...["payment.processing", "report.ready"],
-    ...["refund.succeeded", "refund.failed"],
-    ...["dispute.created", "dispute.updated", "dispute.won", "dispute.lost", "dispute.closed"],
-    ...["authorization.captured", "authorization.canceled", "authorization.expired"],
-    ...["checkout_session.completed", "checkout_session.expired", "checkout_session.canceled"],
-  ];
-  for (const type of types) {
-    const trigger = run("trigger.ts", [type]);
-    assert.equal(await trigger.ended, 0, trigger.output());
-    assert(trigger.output().startsWith(`${type}: `), trigger.output());
-    await listener.waitForOutput(new RegExp(`${type.replace(".", "\\.")} .*→ 202 in \\d+ ms`));
-  }
-  for (const { headers, body } of local.received) {
-    // Stripe's library verifies the same scheme.
-    const event = Stripe.webhooks.constructEvent(body, String(headers["service-signature"]), secret);
-    assert.equal(event.type, headers["service-event"]);
-    assert.throws(() =>
-      Stripe.webhooks.constructEvent(
-        Buffer.concat([body, Buffer.from(" ")]),
-        String(headers["service-signature"]),
-        secret,
-      ),
-    );
-  }
-  const seen = new Set(local.received.map(({ headers }) => headers["service-event"]));
-  assert.deepEqual([...seen].sort(), [...types].sort());
-  listener.child.kill("SIGINT");
-  assert.equal(await listener.ended, 0, listener.output());
-  assert.deepEqual(await endpoints(), []);
-  await local.close();
-});
+test(
+  "every delivered type can be triggered and reaches the local address with a valid signature",
+  async () => {
+    const local = await localServer();
+    const listener = run("listen.ts", ["--forward-to", local.url]);
+    const [, secret = ""] = await listener.waitForOutput(/signing secret: (whsec_\S+)/);
+    const types = [
+      ...["payment.succeeded", "payment.failed", "payment.refunded", "payment.disputed", "test.ping"],
+      ...["payment.processing", "report.ready"],
+      ...["refund.succeeded", "refund.failed"],
+      ...["dispute.created", "dispute.updated", "dispute.won", "dispute.lost", "dispute.closed"],
+      ...["authorization.captured", "authorization.canceled", "authorization.expired"],
+      ...["checkout_session.completed", "checkout_session.expired", "checkout_session.canceled"],
+    ];
+    for (const type of types) {
+      const trigger = run("trigger.ts", [type]);
+      assert.equal(await trigger.ended, 0, trigger.output());
+      assert(trigger.output().startsWith(`${type}: `), trigger.output());
+      await listener.waitForOutput(new RegExp(`${type.replace(".", "\\.")} .*→ 202 in \\d+ ms`));
+    }
+    for (const { headers, body } of local.received) {
+      // Stripe's library verifies the same scheme.
+      const event = Stripe.webhooks.constructEvent(body, String(headers["service-signature"]), secret);
+      assert.equal(event.type, headers["service-event"]);
+      assert.throws(() =>
+        Stripe.webhooks.constructEvent(
+          Buffer.concat([body, Buffer.from(" ")]),
+          String(headers["service-signature"]),
+          secret,
+        ),
+      );
+    }
+    const seen = new Set(local.received.map(({ headers }) => headers["service-event"]));
+    assert.deepEqual([...seen].sort(), [...types].sort());
+    listener.child.kill("SIGINT");
+    assert.equal(await listener.ended, 0, listener.output());
+    assert.deepEqual(await endpoints(), []);
+    await local.close();
+  },
+  { timeoutMs: 120_000 },
+);
 
 test("a failed local delivery is printed, and the next listener removes the endpoint of a killed one", async () => {
   const local = await localServer();

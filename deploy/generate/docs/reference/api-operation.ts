@@ -35,8 +35,9 @@ export interface ApiOperation {
   /** Media types, if the body is a file. */
   readonly fileTypes: readonly string[];
   readonly status: number;
-  /** Of the response; undefined: empty. */
+  /** Of the response; undefined: empty, or a file. */
   readonly answer: Members | undefined;
+  readonly isFile: boolean;
   readonly refusals: readonly Refusal[];
 }
 
@@ -53,7 +54,8 @@ function operationOf(document: Members, method: string, path: string, operation:
   const parameters = [operation.parameters].flat().map(membersOf);
   const contentTypes = membersOf(membersOf(operation.requestBody).content);
   const responses = Object.entries(membersOf(operation.responses));
-  const success = responses.filter(([status]) => Number(status) < 300).at(-1);
+  const success = responses.filter(([status]) => Number(status) < 206).at(-1);
+  const answered = membersOf(membersOf(success?.[1]).content);
   const parametersIn = (location: string) => parameters.filter((each) => each.in === location).map(parameterOf);
   return {
     id: String(operation.operationId),
@@ -70,7 +72,8 @@ function operationOf(document: Members, method: string, path: string, operation:
     body: schemaOf(contentTypes),
     fileTypes: Object.keys(contentTypes).filter((type) => type !== "application/json"),
     status: Number(success?.[0]),
-    answer: schemaOf(membersOf(membersOf(success?.[1]).content)),
+    answer: schemaOf(answered),
+    isFile: Object.keys(answered).length > 0 && schemaOf(answered) === undefined,
     refusals: responses
       .filter(([status]) => Number(status) >= 400)
       .flatMap(([status, response]) => refusalsOf(Number(status), resolveSchema(document, membersOf(response)))),

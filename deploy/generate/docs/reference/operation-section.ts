@@ -82,9 +82,9 @@ function body({ id, body, fileTypes }: ApiOperation, { document }: Reference): H
   return html`${headingLink(3, `${id}-body`, "Body")}${fieldList(document, body, true, () => undefined)}`;
 }
 
-function answer({ id, status, answer }: ApiOperation, { document, findAddress }: Reference): Html {
+function answer({ id, status, answer, isFile }: ApiOperation, { document, findAddress }: Reference): Html {
   const title = headingLink(3, `${id}-answer`, `Response ${status}`);
-  if (answer === undefined) return html`${title}<p>Nothing.</p>`;
+  if (answer === undefined) return html`${title}<p>${isFile ? "The file" : "Nothing"}.</p>`;
   const name = referredName(answer);
   if (name === undefined) return html`${title}${fieldList(document, answer, false, findAddress)}`;
   return html`${title}<p><a href="${findAddress(name) ?? ""}">${name}</a></p>`;
@@ -107,7 +107,7 @@ function codes(operation: ApiOperation, { document, highlight, clients }: Refere
   const refusal = typicalRefusal(operation);
   return html`${call}
 <p class="title">Response ${status}</p>
-${shown === "" ? html`<p>Without a body.</p>` : codeBlock({ language: "json", code: shown }, highlight, `${summary}: answer`)}
+${shown === "" ? html`<p>${operation.isFile ? "The file" : "Without a body"}.</p>` : codeBlock({ language: "json", code: shown }, highlight, `${summary}: answer`)}
 <p class="title">Error ${refusal.status}</p>
 ${codeBlock({ language: "json", code: JSON.stringify({ error: errorOf(refusal, operation, document) }, null, 2) }, highlight, `${summary}: error`)}`;
 }
