@@ -216,7 +216,9 @@ test("a service uses the database's clock", () => {
 test("what audits the books shares no arithmetic with what writes them", () => {
   const booking = (target: string) => /^services\/payments\/(rules|connectors|flows)\//.test(target);
   const audit = code.filter((file) => file.path.startsWith("services/payments/audit/"));
-  const checkers = ["jobs/check-journal.ts", "store/journal-check.ts"].map((name) => `services/payments/${name}`);
+  const checkers = ["jobs/check-journal.ts", "store/ledger/journal-check.ts"].map(
+    (name) => `services/payments/${name}`,
+  );
   // The comparison of walks and chaos runs: independent, except that it includes the auditor's result.
   const compared = [
     "answer-checks",
@@ -501,7 +503,7 @@ test("npm checks each package that it fetches by the lock file's hash, but for d
 
 /** Lines by `wc -l`, and files. A change that makes something smaller lowers its number here. */
 const budgets = {
-  product: 96_788,
+  product: 98_107,
   platform: 9_000,
   platformFiles: 73,
   /** Lines of tests for each line of the product. */

@@ -59,6 +59,7 @@ export const tiers: Readonly<Record<string, Tier>> = {
   "test/flows/payments/in-doubt.": "quick",
   "test/flows/payments/journal-check.": "quick",
   "test/flows/payments/make.": "quick",
+  "test/flows/payments/month-close.": "quick",
   "test/flows/payments/operator.": "quick",
   "test/flows/payments/poll.": "quick",
   "test/flows/payments/properties.": "quick",

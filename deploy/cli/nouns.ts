@@ -1,4 +1,5 @@
 // Every noun of `tollbooth`, in the order of its help.
+import { books } from "./books/books.ts";
 import type { Commands } from "./command.ts";
 import { audit } from "./health/audit.ts";
 import { journal } from "./health/journal.ts";
@@ -38,6 +39,7 @@ export const nouns: Readonly<Record<string, Commands>> = {
   suspense,
   statements,
   journal,
+  books,
   audit,
   events,
   status,

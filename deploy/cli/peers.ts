@@ -19,6 +19,7 @@ import {
   MerchantService,
 } from "#proto/merchant/v1/merchant_pb.ts";
 import { PeopleService } from "#proto/merchant/v1/people_pb.ts";
+import { LedgerService } from "#proto/payments/v1/ledger_pb.ts";
 import { OperatorService } from "#proto/payments/v1/operator_pb.ts";
 import { ConnectorAccountService } from "#proto/payments/v1/payments_pb.ts";
 import { PaymentRecoveryService } from "#proto/payments/v1/recovery_pb.ts";
@@ -39,6 +40,7 @@ export interface OperatorPeers {
   readonly people: Client<typeof PeopleService>;
   readonly audit: Client<typeof AuditService>;
   readonly operations: Client<typeof OperatorService>;
+  readonly ledger: Client<typeof LedgerService>;
   readonly statements: Client<typeof StatementService>;
   readonly sessions: Client<typeof CheckoutService>;
   readonly lostPayments: Client<typeof PaymentRecoveryService>;
@@ -67,6 +69,7 @@ export async function connectOperator(env: NodeJS.ProcessEnv): Promise<OperatorP
     people: peers.merchant.client(PeopleService),
     audit: peers.merchant.client(AuditService),
     operations: peers.payments.client(OperatorService),
+    ledger: peers.payments.client(LedgerService),
     statements: peers.payments.client(StatementService),
     sessions: peers.checkout.client(CheckoutService),
     lostPayments: peers.payments.client(PaymentRecoveryService),

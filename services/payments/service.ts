@@ -17,6 +17,7 @@ import { BalanceService } from "#proto/payments/v1/balance_pb.ts";
 import { DisputeService } from "#proto/payments/v1/disputes_pb.ts";
 import { FeeService } from "#proto/payments/v1/fee_pb.ts";
 import { JournalService } from "#proto/payments/v1/journal_pb.ts";
+import { LedgerService } from "#proto/payments/v1/ledger_pb.ts";
 import { OperatorService } from "#proto/payments/v1/operator_pb.ts";
 import { ConnectorAccountService, PaymentsService } from "#proto/payments/v1/payments_pb.ts";
 import { PaymentRecoveryService } from "#proto/payments/v1/recovery_pb.ts";
@@ -41,6 +42,7 @@ import { connectorAccountsRpc } from "./rpc/connector-accounts.ts";
 import { disputesRpc } from "./rpc/disputes.ts";
 import { feeRpc } from "./rpc/fees.ts";
 import { journalRpc } from "./rpc/journal.ts";
+import { ledgerRpc } from "./rpc/ledger.ts";
 import { operatorRpc } from "./rpc/operator.ts";
 import { paymentRecoveryRpc } from "./rpc/payment-recovery.ts";
 import { paymentsRpc } from "./rpc/payments.ts";
@@ -109,6 +111,7 @@ function build(config: PaymentsConfig, base: ServiceBase<Database>): ServicePart
       defineRpc(OperatorService, operatorRpc(context)),
       defineRpc(FeeService, feeRpc(context)),
       defineRpc(JournalService, journalRpc(context)),
+      defineRpc(LedgerService, ledgerRpc(context)),
       defineRpc(StatementService, statementRpc(context)),
       defineRpc(ReportService, reportsRpc(context)),
       defineRpc(ConnectorAccountService, connectorAccountsRpc(context)),

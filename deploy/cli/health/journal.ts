@@ -7,6 +7,7 @@ import { serviceSettings } from "#platform/service/settings.ts";
 import { createLog } from "#platform/telemetry/log.ts";
 import { auditAdjustments } from "../../../services/payments/audit/adjustments.ts";
 import { auditAnnouncements } from "../../../services/payments/audit/announcements.ts";
+import { auditLedger } from "../../../services/payments/audit/ledger.ts";
 import { auditListCounts, type CountDifference } from "../../../services/payments/audit/list-counts.ts";
 import { auditMoneyDays } from "../../../services/payments/audit/money-days.ts";
 import { checkJournal } from "../../../services/payments/jobs/check-journal.ts";
@@ -15,7 +16,7 @@ import type { Commands, Row } from "../command.ts";
 export const journal: Commands = {
   check: {
     about:
-      "recomputes every payment, adjustment, list total and announcement (DATABASE_URL of payments); prints a row per difference; exit code 1 if there is one",
+      "recomputes every payment, adjustment, ledger, list total and announcement (DATABASE_URL of payments); prints a row per difference; exit code 1 if there is one",
     isAlone: true,
     run: async () => {
       const rows: Row[] = [];
@@ -62,6 +63,9 @@ export async function checkBooks(
     );
     await auditAdjustments(db, ({ adjustmentId, differences }) =>
       onDifference({ paymentId: "", about: adjustmentId, differences }),
+    );
+    await auditLedger(db, ({ merchantId, differences }) =>
+      onDifference({ paymentId: "", about: `ledger of ${merchantId}`, differences }),
     );
     await auditListCounts(db, (found) =>
       onDifference({ paymentId: "", about: `${found.list} of ${found.merchantId}`, differences: [countText(found)] }),

@@ -18,10 +18,10 @@ const maintainSince = 170_000;
 
 // Partitions need no rights of their own, nor do identity columns for their sequence.
 const tablesText = `
-  select c.relname as table, array(
+  select c.relname as table, c.relkind = 'v' as "isView", array(
     select lower(a.privilege_type) from aclexplode(c.relacl) a join pg_roles r on r.oid = a.grantee where r.rolname = $1) as rights
   from pg_class c
-  where c.relnamespace = 'public'::regnamespace and c.relkind in ('r', 'p') and not c.relispartition
+  where c.relnamespace = 'public'::regnamespace and c.relkind in ('r', 'p', 'v') and not c.relispartition
     and not exists (select from pg_depend d where d.classid = 'pg_class'::regclass and d.objid = c.oid and d.deptype = 'e')
   order by c.relname`;
 
@@ -52,9 +52,9 @@ export async function grantRights(client: pg.Client, grant: RoleGrant): Promise<
     "select current_setting('server_version_num')::int as version",
   );
   const hasMaintain = (version.rows[0]?.version ?? 0) >= maintainSince;
-  const { rows } = await client.query<{ table: string; rights: string[] }>(tablesText, [grant.role]);
-  for (const { table, rights } of rows) {
-    const wanted = rightsOn(table, grant.appendOnly, hasMaintain);
+  const { rows } = await client.query<{ table: string; isView: boolean; rights: string[] }>(tablesText, [grant.role]);
+  for (const { table, isView, rights } of rows) {
+    const wanted = isView ? ["select"] : rightsOn(table, grant.appendOnly, hasMaintain);
     if (sameSet(wanted, rights)) continue;
     const name = client.escapeIdentifier(table);
     await client.query(`revoke all on ${name} from ${role}`);

@@ -7,7 +7,7 @@ import { auditAdjustments } from "../audit/adjustments.ts";
 import { booksDifferences } from "../audit/books.ts";
 import { booksAfter } from "../audit/read-books.ts";
 import type { PaymentsMetrics } from "../metrics.ts";
-import { claimStretch, finishStretch } from "../store/journal-check.ts";
+import { claimStretch, finishStretch } from "../store/ledger/journal-check.ts";
 
 interface BooksDifference {
   readonly paymentId: string;

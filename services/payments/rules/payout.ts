@@ -24,3 +24,6 @@ export function payoutEvent(known: PayoutStatus | undefined, next: PayoutStatus)
   if (next === "paid") return "paid";
   return next === "failed" || next === "returned" ? "failed" : undefined;
 }
+
+/** Days between the announced arrival of a payout and its line on the bank's statement. */
+export const bankLineDaysMax = 5;

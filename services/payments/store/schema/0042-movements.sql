@@ -199,7 +199,7 @@ insert into movement_postings values
   ('reserve', 'processor_reserve', 'processor_fees'),
   ('release', 'processor_reserve', 'processor_fees');
 
--- Months that take no more entries: a late fact counts in the month in which it was written.
+-- Months that take no more entries, as those before them: a late fact counts in the month in which it was written.
 create table month_closes (
   month date primary key check (extract(day from month) = 1),
   closed_at timestamptz not null default now(),
@@ -242,6 +242,6 @@ with entry as (
     as at_bank (suffix, kind, debit, credit, at, posted_at)
   where at_bank.at is not null)
 select entry.*, case when exists (
-    select from month_closes c where c.month = date_trunc('month', entry.occurred_at at time zone 'UTC')::date and c.closed_at <= entry.posted_at)
+    select from month_closes c where c.month >= date_trunc('month', entry.occurred_at at time zone 'UTC')::date and c.closed_at <= entry.posted_at)
   then entry.posted_at else entry.occurred_at end as booked_at
 from entry;
