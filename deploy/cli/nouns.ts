@@ -1,4 +1,5 @@
 // Every noun of `tollbooth`, in the order of its help.
+import { bankStatements } from "./books/bank-statements.ts";
 import { books } from "./books/books.ts";
 import type { Commands } from "./command.ts";
 import { audit } from "./health/audit.ts";
@@ -37,7 +38,7 @@ export const nouns: Readonly<Record<string, Commands>> = {
   refunds,
   operations,
   suspense,
-  statements,
+  statements: { ...statements, ...bankStatements },
   journal,
   books,
   audit,

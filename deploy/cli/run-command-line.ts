@@ -7,6 +7,7 @@ import { ConfigError } from "#platform/process/config.ts";
 import { KeyManagementError } from "#platform/secrets/key-management.ts";
 import { CertificateRefused, Failure } from "#platform/values/failure.ts";
 import { errorCode } from "#platform/values/unchecked.ts";
+import { StatementRefused } from "./books/camt053.ts";
 import { type Answer, type Command, type CommandInput, type Commands, UsageError } from "./command.ts";
 import { nearestName, optionRefused, unknownOption } from "./nearest-name.ts";
 import { nouns } from "./nouns.ts";
@@ -16,7 +17,15 @@ import { RoleRefused } from "./setup/rights.ts";
 
 const unreachable = new Set(["ECONNREFUSED", "ECONNRESET", "EAI_AGAIN", "ENOTFOUND", "ETIMEDOUT"]);
 /** Errors whose message is enough for the operator. */
-const plain = [UsageError, ConfigError, CertificateRefused, RoleRefused, StreamRefused, KeyManagementError];
+const plain = [
+  UsageError,
+  StatementRefused,
+  ConfigError,
+  CertificateRefused,
+  RoleRefused,
+  StreamRefused,
+  KeyManagementError,
+];
 
 /** @param output for help and errors. @returns the exit code */
 export async function runCommandLine(
