@@ -9,6 +9,8 @@ export interface Answer {
   readonly rows: readonly Row[];
   /** Printed in place of the table, for a file or a pipe. */
   readonly text?: string;
+  /** The command wrote to standard output itself. */
+  readonly isWritten?: true;
   readonly remark?: string;
   /** True: the check failed; exit code 1. */
   readonly isBad?: boolean;

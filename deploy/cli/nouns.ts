@@ -1,6 +1,7 @@
 // Every noun of `tollbooth`, in the order of its help.
 import { bankStatements } from "./books/bank-statements.ts";
 import { books } from "./books/books.ts";
+import { journalExport } from "./books/journal-export.ts";
 import type { Commands } from "./command.ts";
 import { audit } from "./health/audit.ts";
 import { journal } from "./health/journal.ts";
@@ -39,7 +40,7 @@ export const nouns: Readonly<Record<string, Commands>> = {
   operations,
   suspense,
   statements: { ...statements, ...bankStatements },
-  journal,
+  journal: { ...journal, export: journalExport },
   books,
   audit,
   events,

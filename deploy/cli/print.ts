@@ -3,11 +3,15 @@ import type { Answer, Row } from "./command.ts";
 
 /** Remarks go to standard error, so standard output has only the result. */
 export function printAnswer(answer: Answer, asJson: boolean): void {
+  if (!answer.isWritten) printResult(answer, asJson);
+  if (answer.remark && (!asJson || answer.isBad)) console.error(answer.remark);
+}
+
+function printResult(answer: Answer, asJson: boolean): void {
   if (asJson) console.log(JSON.stringify(answer.rows, null, 2));
   else if (answer.text !== undefined) console.log(answer.text);
   else if (answer.rows.length > 0) console.log(textTable(answer.rows));
   else if (!answer.remark) console.log("nothing found");
-  if (answer.remark && (!asJson || answer.isBad)) console.error(answer.remark);
 }
 
 /** Columns are as wide as their widest value; the header is in capitals. */
