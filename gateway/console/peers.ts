@@ -19,6 +19,7 @@ import { FeeService } from "#proto/payments/v1/fee_pb.ts";
 import { JournalService } from "#proto/payments/v1/journal_pb.ts";
 import { OperatorService } from "#proto/payments/v1/operator_pb.ts";
 import { ConnectorAccountService, PaymentsService } from "#proto/payments/v1/payments_pb.ts";
+import { ReportService } from "#proto/payments/v1/reports_pb.ts";
 import { StatementService } from "#proto/payments/v1/statement_pb.ts";
 import { WebhookService } from "#proto/webhook/v1/webhook_pb.ts";
 import type { ConsoleConfig } from "./settings.ts";
@@ -48,6 +49,7 @@ export function connectConsolePeers(config: ConsoleConfig, { neighbours }: Pick<
     payments: payments.client(PaymentsService),
     disputes: payments.client(DisputeService),
     balance: payments.client(BalanceService),
+    reports: payments.client(ReportService),
     accounts: payments.client(ConnectorAccountService),
     operations: payments.client(OperatorService),
     statements: payments.client(StatementService),

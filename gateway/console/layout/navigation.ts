@@ -27,6 +27,7 @@ export const merchantNavigation: readonly Group[] = [
       { path: "/disputes", label: "disputes", action: "payments.read" },
       { path: "/balance", label: "balance", action: "payments.read" },
       { path: "/payouts", label: "payouts", action: "payments.read" },
+      { path: "/reports", label: "reports", action: "payments.export" },
       { path: "/links", label: "links", action: "payments.read" },
       { path: "/checkouts", label: "checkouts", action: "payments.read" },
     ],

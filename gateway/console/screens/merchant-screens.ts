@@ -10,6 +10,7 @@ import { signingSecretRoutes, webhookFormRoutes } from "./developers/webhook-for
 import { webhooksRoutes } from "./developers/webhooks.ts";
 import { balanceRoutes } from "./money/balance/balance.ts";
 import { payoutsRoutes } from "./money/balance/payouts.ts";
+import { reportsRoutes } from "./money/balance/reports.ts";
 import { disputesRoutes } from "./money/disputes/dispute.ts";
 import { homeRoutes } from "./money/home/home.ts";
 import { linksRoutes } from "./money/links/list.ts";
@@ -37,6 +38,7 @@ export function merchantScreens(context: ConsoleContext): void {
   disputesRoutes(context);
   balanceRoutes(context);
   payoutsRoutes(context);
+  reportsRoutes(context);
   linksRoutes(context);
   webhooksRoutes(context);
   webhookFormRoutes(context);

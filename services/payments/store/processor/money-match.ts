@@ -6,7 +6,7 @@ import type { Owner } from "../payment-records.ts";
 /**
  * Payments whose money differs between the journal and the processor, movements with our reference that belong to no
  * payment, and payouts that their movements explain in part. An open dispute and a pending refund are at the processor
- * before they are in processor_clearing.
+ * before they are in processor_clearing; unexpected funds are listed themselves.
  * @param window payments and movements that changed between these ages, seconds; those that are listed always count
  */
 export async function moneyDifferences(
@@ -34,7 +34,8 @@ export async function moneyDifferences(
          (select coalesce(sum(amount), 0) from disputes where payment_id = p.id and status in ('needs_response', 'under_review'))
            as disputed,
          (select coalesce(sum(amount), 0) from refunds where payment_id = p.id and status = 'pending') as refunding
-       from candidate c join payments p on p.id = c.id)
+       from candidate c join payments p on p.id = c.id
+       where not exists (select from suspense u where u.payment_id = p.id and u.state <> 'closed'))
      select 'payment' as object, id as ref, 'clearing' as kind, id as "paymentId", booked || ' ' || currency as ours,
        moved || ' ' || currency as theirs
      from sums where booked - moved not in (0, disputed, refunding, disputed + refunding)
