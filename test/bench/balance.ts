@@ -1,5 +1,5 @@
-// `npm run bench -- balance`: how long a balance takes, now and at any earlier moment, over millions of movements of one
-// merchant, and how long a page of balance transactions with its sums.
+// `npm run bench -- balance`: how long a balance takes, now and at any earlier moment, over a merchant's millions of
+// movements, and how long a page of balance transactions with its sums.
 import { Environment } from "#proto/merchant/v1/merchant_pb.ts";
 import { printHelpIfRequested } from "../../deploy/local/options.ts";
 import { listTransactions, readBalance } from "../../services/payments/lists/balance.ts";

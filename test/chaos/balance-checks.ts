@@ -1,5 +1,5 @@
-// The money at the processors at the end of a run: the ledger has what each processor has, every payment is cleared, and
-// each payout is the sum of its movements.
+// The money at the processors at the end of a run: the ledger has each processor's balance, every payment is cleared,
+// and each payout is the sum of its movements.
 import type { MoneyRig } from "./money-rig.ts";
 
 interface Account {
@@ -20,7 +20,7 @@ export async function balanceDifferences(rig: MoneyRig): Promise<string[]> {
   return found;
 }
 
-/** What the processor has of an account, against the ledger. */
+/** The processor's balance of an account, against the ledger. */
 async function atProcessor(rig: MoneyRig, account: Account): Promise<string[]> {
   const { id, connector, external_account_id: external } = account;
   const theirs = connector === "simulator" ? await simulatorBalance(rig, external) : stripeBalance(rig, external);

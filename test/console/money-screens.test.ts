@@ -7,7 +7,7 @@ import { sharedConsoles, signInNew } from "../harness/console.ts";
 import { openDatabase } from "../harness/database.ts";
 import { freshMerchant } from "../harness/merchant.ts";
 import { cards } from "../harness/pay.ts";
-import { movement, ProcessorLists, payout } from "../harness/payments/processor-lists.ts";
+import { makeMovement, makePayout, ProcessorLists } from "../harness/payments/processor-lists.ts";
 import { fixture, suite } from "../harness/suite.ts";
 import { disputedPurchase, makePurchase } from "./purchases.ts";
 import { assertFitsPhone, assertUsable } from "./usable.ts";
@@ -50,17 +50,17 @@ async function fillBalance(): Promise<void> {
   const lists = new ProcessorLists(`screens_${merchant.id}`, merchant.id);
   const soon = { occurredAt: new Date(), availableAt: new Date(Date.now() + 86_400_000) };
   lists.movements = [
-    movement("m1"),
-    movement("m2", { amount: 129_900n, fee: 1_850n }),
-    movement("m3", { type: "refund", amount: -5_000n, fee: 0n }),
-    movement("m4", { currency: "CHF", amount: 9_412n, source: { amount: 10_000n, currency: "EUR" } }),
-    movement("m5", { type: "reserve", amount: -2_000n, fee: 0n }),
-    movement("m6", { amount: 8_800n, fee: 150n, ...soon }),
-    movement("p1", { type: "payout", amount: -124_010n, fee: 0n }),
+    makeMovement("m1"),
+    makeMovement("m2", { amount: 129_900n, fee: 1_850n }),
+    makeMovement("m3", { type: "refund", amount: -5_000n, fee: 0n }),
+    makeMovement("m4", { currency: "CHF", amount: 9_412n, source: { amount: 10_000n, currency: "EUR" } }),
+    makeMovement("m5", { type: "reserve", amount: -2_000n, fee: 0n }),
+    makeMovement("m6", { amount: 8_800n, fee: 150n, ...soon }),
+    makeMovement("p1", { type: "payout", amount: -124_010n, fee: 0n }),
   ];
   lists.payouts = [
-    payout("po_1", { amount: 124_010n, arrivesAt: soon.availableAt }),
-    payout("po_2", { amount: 700n, status: "failed", failureMessage: "The bank account does not exist." }),
+    makePayout("po_1", { amount: 124_010n, arrivesAt: soon.availableAt }),
+    makePayout("po_2", { amount: 700n, status: "failed", failureMessage: "The bank account does not exist." }),
   ];
   lists.lines.set("po_1", ["m1", "m2", "m3"]);
   const db = await openDatabase(databaseUrlOf(stack.database, "payments"));

@@ -27,8 +27,8 @@ const whileSuspended = [
   "/payments/:paymentId/receipt",
   "/payments/:paymentId/refund",
 ];
-/** A person's own settings, and the check of a processor account. */
-const always = ["/notifications", "/payments", "/payments/views/delete", "/processors/:id/check"];
+/** A person's own settings, the check of a processor account, and reports. */
+const always = ["/notifications", "/payments", "/payments/views/delete", "/processors/:id/check", "/reports"];
 const refusal = /This account is suspended or closed/;
 
 const stack = fixture(test, sharedConsoles);

@@ -9,7 +9,7 @@ import { insertPayments } from "../../../services/payments/store/new-payments.ts
 import { listDifferences } from "../../../services/payments/store/processor/statements.ts";
 import { freshDatabase, openDatabase } from "../../harness/database.ts";
 import { paymentInsert } from "../../harness/payments/payment-insert.ts";
-import { hoursIn, movement, ProcessorLists, payout } from "../../harness/payments/processor-lists.ts";
+import { hoursIn, makeMovement, makePayout, ProcessorLists } from "../../harness/payments/processor-lists.ts";
 import { fixture, suite } from "../../harness/suite.ts";
 
 const test = suite("matching money", { timeoutMs: 30_000 });
@@ -28,7 +28,7 @@ async function match(lists: ProcessorLists): Promise<string[]> {
 
 test("a gap of the balance counts when it lasts, and is resolved when it is gone", async () => {
   const lists = new ProcessorLists("gap");
-  lists.movements = [movement("g1", { isOurs: false })];
+  lists.movements = [makeMovement("g1", { isOurs: false })];
   lists.balances = [{ currency: "EUR", available: 0n, pending: 1_000n, reserved: 0n }];
   await lists.read(db);
   assert.deepEqual(await match(lists), [], "money may be moving");
@@ -52,11 +52,17 @@ test("a payment whose movements differ from the journal is a difference until th
     [id, merchantId, environment],
   );
   assert.deepEqual(await match(lists), ["payment clearing: 1000 EUR / 0 EUR"], "booked, not listed");
-  lists.movements = [movement("c1", { intentRef: "pi_clearing" })];
+  lists.movements = [makeMovement("c1", { intentRef: "pi_clearing" })];
   await lists.read(db);
   assert.deepEqual(await match(lists).then((all) => all.filter((one) => one.includes("clearing"))), []);
   lists.movements.push(
-    movement("d1", { type: "dispute", amount: -1_000n, fee: 1_500n, intentRef: "pi_clearing", occurredAt: hoursIn(2) }),
+    makeMovement("d1", {
+      type: "dispute",
+      amount: -1_000n,
+      fee: 1_500n,
+      intentRef: "pi_clearing",
+      occurredAt: hoursIn(2),
+    }),
   );
   await lists.read(db);
   const clearing = async () => (await match(lists)).filter((one) => one.includes("clearing"));
@@ -72,8 +78,8 @@ test("a payment whose movements differ from the journal is a difference until th
 
 test("a payout that its movements explain in part, and a movement of a payment that is not here, are listed", async () => {
   const lists = new ProcessorLists("parts");
-  lists.movements = [movement("known", { isOurs: false }), movement("lost", { intentRef: "pi_lost" })];
-  lists.payouts = [payout("po_part", { amount: 1_000n })];
+  lists.movements = [makeMovement("known", { isOurs: false }), makeMovement("lost", { intentRef: "pi_lost" })];
+  lists.payouts = [makePayout("po_part", { amount: 1_000n })];
   lists.lines.set("po_part", ["known"]);
   await lists.read(db);
   assert.deepEqual(await match(lists), [

@@ -8,7 +8,7 @@ import { movedSums } from "../../../services/payments/store/processor/movements.
 import { Random } from "../../chaos/random.ts";
 import { freshDatabase, openDatabase } from "../../harness/database.ts";
 import { paymentInsert } from "../../harness/payments/payment-insert.ts";
-import { hoursIn, movement, ProcessorLists, payout } from "../../harness/payments/processor-lists.ts";
+import { hoursIn, makeMovement, makePayout, ProcessorLists } from "../../harness/payments/processor-lists.ts";
 import { fixture, suite } from "../../harness/suite.ts";
 
 const test = suite("movements and payouts", { timeoutMs: 60_000 });
@@ -55,7 +55,7 @@ test("lists that repeat or break off leave each line once, and the balance is th
     const occurredAt = hoursIn(random.int(0, 200));
     const availableAt = new Date(occurredAt.getTime() + random.int(0, 80) * hourMs);
     const currency = random.chance(0.8) ? "EUR" : "JPY";
-    return movement(`m${i}`, {
+    return makeMovement(`m${i}`, {
       type,
       amount: BigInt(sign * random.int(1, 900)),
       fee: BigInt(random.int(0, 9)),
@@ -103,7 +103,7 @@ test("lists that repeat or break off leave each line once, and the balance is th
 test("a payment's movements name it and bring its platform fees, also if it is known here later", async () => {
   const lists = new ProcessorLists("links");
   const wanted = paymentInsert({ connectorAccountId: lists.account.id, merchantId: lists.account.merchantId });
-  lists.movements = [movement("early", { intentRef: "pi_links" })];
+  lists.movements = [makeMovement("early", { intentRef: "pi_links" })];
   await lists.read(db);
   assert.deepEqual(await types(lists, { ...all, paymentId: wanted.payment.id }), []);
   await insertPayments(db, [wanted]);
@@ -133,18 +133,18 @@ test("a payment's movements name it and bring its platform fees, also if it is k
 test("a payout has its movements and the rest that they do not explain, and is announced when it is paid or comes back", async () => {
   const lists = new ProcessorLists("payouts");
   lists.movements = [
-    movement("c1"),
-    movement("c2", { amount: 500n, fee: 20n }),
-    movement("p1", { type: "payout", amount: -1_500n, fee: 0n, occurredAt: hoursIn(50), availableAt: hoursIn(50) }),
+    makeMovement("c1"),
+    makeMovement("c2", { amount: 500n, fee: 20n }),
+    makeMovement("p1", { type: "payout", amount: -1_500n, fee: 0n, occurredAt: hoursIn(50), availableAt: hoursIn(50) }),
   ];
-  lists.payouts = [payout("po_1", { amount: 1_500n })];
+  lists.payouts = [makePayout("po_1", { amount: 1_500n })];
   await lists.read(db);
   const [open] = await db.rows<{ id: string; reconciled_at: string | null }>(
     "select * from payouts where ref = 'po_1'",
   );
   assert.equal(open?.reconciled_at, null, "not listed yet");
   lists.lines.set("po_1", ["c1", "c2"]);
-  lists.payouts = [payout("po_1", { amount: 1_500n, status: "paid" })];
+  lists.payouts = [makePayout("po_1", { amount: 1_500n, status: "paid" })];
   await lists.read(db);
   await lists.read(db);
   const [paid] = await db.rows<{ id: string; rest: string; status: string }>(
@@ -154,9 +154,9 @@ test("a payout has its movements and the rest that they do not explain, and is a
   assert.deepEqual(await types(lists, { ...all, payoutId: paid?.id ?? "" }), ["capture 480", "capture 960"]);
   assert.equal(await events("payout.paid", lists), 1);
   assert.equal((await ledger(lists))["bank EUR"], "1500");
-  lists.payouts = [payout("po_1", { amount: 1_500n, status: "failed", failureMessage: "account closed" })];
+  lists.payouts = [makePayout("po_1", { amount: 1_500n, status: "failed", failureMessage: "account closed" })];
   lists.movements.push(
-    movement("p2", {
+    makeMovement("p2", {
       type: "payout_failure",
       amount: 1_500n,
       fee: 0n,
@@ -174,8 +174,8 @@ test("a payout has its movements and the rest that they do not explain, and is a
 test("a converted movement goes through fx_difference, and one that is not ours through outside_payments", async () => {
   const lists = new ProcessorLists("converted");
   lists.movements = [
-    movement("chf", { currency: "CHF", amount: 940n, fee: 30n, source: { amount: 1_000n, currency: "EUR" } }),
-    movement("other", { isOurs: false, amount: 300n, fee: 10n }),
+    makeMovement("chf", { currency: "CHF", amount: 940n, fee: 30n, source: { amount: 1_000n, currency: "EUR" } }),
+    makeMovement("other", { isOurs: false, amount: 300n, fee: 10n }),
   ];
   await lists.read(db);
   assert.deepEqual(await ledger(lists), {
@@ -192,7 +192,7 @@ test("a converted movement goes through fx_difference, and one that is not ours 
 
 test("a movement is never changed or deleted", async () => {
   const lists = new ProcessorLists("facts");
-  lists.movements = [movement("fact")];
+  lists.movements = [makeMovement("fact")];
   await lists.read(db);
   await assert.rejects(db.rows("update movements set amount = 1 where ref = 'fact'"), /is a fact/);
   await assert.rejects(db.rows("delete from movements where ref = 'fact'"), /is a fact/);

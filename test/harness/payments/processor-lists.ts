@@ -75,13 +75,13 @@ export class ProcessorLists {
 }
 
 /** 10.00 EUR captured with a fee of 0.40. */
-export function movement(ref: string, change: Partial<ProcessorMovement> = {}): ProcessorMovement {
+export function makeMovement(ref: string, change: Partial<ProcessorMovement> = {}): ProcessorMovement {
   const money = { type: "capture", amount: 1_000n, fee: 40n, currency: "EUR", isOurs: true } as const;
   return { ref, ...money, occurredAt: hoursIn(0), availableAt: hoursIn(48), ...change };
 }
 
 /** 9.60 EUR on their way. */
-export function payout(ref: string, change: Partial<ProcessorPayout> = {}): ProcessorPayout {
+export function makePayout(ref: string, change: Partial<ProcessorPayout> = {}): ProcessorPayout {
   const money = {
     amount: 960n,
     currency: "EUR",
