@@ -16,7 +16,12 @@ export const bankStatements: Commands = {
     about:
       "stores the lines of a bank's statement (camt.053.001.02, .08 or .13 in UTF-8) once, and links them to payouts; a file that is refused changes nothing",
     args: ["file"],
-    options: { connector: { value: "mco_…", about: "links only payouts of this processor account" } },
+    options: {
+      connector: {
+        value: "mco_…",
+        about: "links payouts of this processor account, also of the sandbox; default: all live ones",
+      },
+    },
     run: async (peers, input) => {
       const path = input.arg("file");
       // The whole file is read before anything is stored.

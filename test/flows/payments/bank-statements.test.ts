@@ -139,6 +139,15 @@ test("a payout arrives once: SQL refuses a second line for it, and a stored line
   await assert.rejects(db.rows("delete from bank_lines"), /never changed/);
 });
 
+test("a payout of the sandbox is linked only when its account is named", async () => {
+  const rows = new LedgerRows(db, { merchantId: newId("merchant"), environment: Environment.SANDBOX });
+  const id = await rows.payout(1_500n, "EUR", "2026-09-02T00:00:00Z", { descriptor: "PLAY" });
+  const path = statement("S7", [{ amount: "15.00", text: "PLAY" }]);
+  assert.equal((await imported(path))?.matched, 0);
+  assert.equal((await imported(path, "mco_books"))?.matched, 1);
+  assert.equal((await run("lines", { limit: "1" }))[0]?.payout_id, id);
+});
+
 test("only payouts of the named account are linked, and a refused file stores nothing", async () => {
   await payouts().payout(4_200n, "EUR", "2026-09-02T00:00:00Z", { descriptor: "OWN" });
   const line = { amount: "42.00", text: "OWN" };

@@ -651,7 +651,7 @@ export const ImportBankLinesResponseSchema: GenMessage<ImportBankLinesResponse> 
  */
 export type MatchBankLinesRequest = Message<"payments.v1.MatchBankLinesRequest"> & {
   /**
-   * `mco_…`, whose payouts; empty: all.
+   * `mco_…`, whose payouts; empty: all of the live environment.
    *
    * @generated from field: string connector_account_id = 1;
    */

@@ -65,11 +65,14 @@ export async function insertBankLines(
   return { imported: added.length, contradicted: 0 };
 }
 
-/** Lines and payouts that may belong together: same amount and currency, near the arrival, named in the text. */
+/**
+ * Lines and payouts that may belong together: same amount and currency, near the arrival, named in the text. No payout
+ * of the sandbox is on a real statement, so its account must be named.
+ */
 const pairsText = `
   select l.id, po.id as payout_id from bank_lines l join payouts po on po.amount = l.amount and po.currency = l.currency
   where l.payout_id is null and not l.is_reversal and po.status in ('in_transit', 'paid', 'returned')
-    and ($1 = '' or po.connector_account_id = $1)
+    and case when $1 = '' then po.environment = 2 else po.connector_account_id = $1 end
     and l.booked_on between po.arrival_date - ${bankLineDaysMax} and po.arrival_date + ${bankLineDaysMax}
     and not exists (select from bank_lines taken where taken.payout_id = po.id)
     and (strpos(lower(l.remittance), lower(po.ref)) > 0
