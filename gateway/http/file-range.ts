@@ -1,22 +1,13 @@
 // Reads the Range header of a download (RFC 9110): one range of bytes, while the file is the one that the caller knows.
 
-/** Bytes from `begin` up to `end`, which is not included. */
-export interface FileRange {
-  readonly begin: number;
-  readonly end: number;
-}
-
 const form = /^bytes=(\d{0,15})-(\d{0,15})$/;
 
-/**
- * @param size of the file, bytes. @returns undefined: the whole file, also for several ranges or another unit;
- * `unsatisfiable`: no byte of the file is in the range
- */
+/** @returns undefined: the whole file, also for several ranges or another unit; `unsatisfiable`: no byte is in it */
 export function fileRange(
   { range, "if-range": known }: { readonly range?: string | undefined; readonly "if-range"?: string | undefined },
   etag: string,
   size: number,
-): FileRange | "unsatisfiable" | undefined {
+): { readonly begin: number; readonly end: number } | "unsatisfiable" | undefined {
   const [, first = "", last = ""] = form.exec(range ?? "") ?? [];
   if ((first === "" && last === "") || (known !== undefined && known !== etag)) return undefined;
   if (first === "")

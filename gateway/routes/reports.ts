@@ -9,7 +9,7 @@ import { presentReport, ReportJson, reportTypes } from "../../services/public-js
 import { type GatewayContext, merchantRoute } from "../auth/auth.ts";
 import { retryWhileUnavailable } from "../auth/patience.ts";
 import { ApiError, errorAnswer } from "../failures.ts";
-import { type FileRange, fileRange } from "../http/file-range.ts";
+import { fileRange } from "../http/file-range.ts";
 import { dayOrMoment } from "../http/own-formats.ts";
 import { idempotencyOf, markReplay } from "../idempotency.ts";
 import { pageOf, pageQueryOf, pageSchema, windowOf } from "../json/parts/list.ts";
@@ -116,7 +116,6 @@ export function reportRoutes(context: GatewayContext, { reports }: Pick<Peers, "
 }
 
 function fileRoute(context: GatewayContext, reports: Peers["reports"]): void {
-  const downloads = new Downloads();
   merchantRoute(
     context,
     "payments:read",
@@ -149,11 +148,11 @@ function fileRoute(context: GatewayContext, reports: Peers["reports"]): void {
       if (report?.status !== "ready") throw new Failure("NOT_FOUND");
       const [size, etag] = [numberOf(report.size), `"${id}"`];
       const range = fileRange(request.headers, etag, size);
-      describeFile(reply, { name: `${report.type}-${id}`, etag, size, range });
+      describeFile(reply, `${report.type}-${id}`, etag, size, range);
       if (range === "unsatisfiable") return refuseRange(reply);
       const { begin, end } = range ?? { begin: 0, end: size };
       const isHead = request.method === "HEAD";
-      const endDownload = downloads.begin(`${merchantId}/${environment}`);
+      const endDownload = beginDownload(`${merchantId}/${environment}`);
       const stream = Readable.from(partsOf(read, begin, isHead ? begin : end), { objectMode: false });
       stream.once("close", endDownload);
       reply.raw.setTimeout(idleMs);
@@ -165,14 +164,13 @@ function fileRoute(context: GatewayContext, reports: Peers["reports"]): void {
 // A caller that reads nothing for this long, or twice as long (Node checks again), has left.
 const idleMs = 60_000;
 
-interface FileHead {
-  readonly name: string;
-  readonly etag: string;
-  readonly size: number;
-  readonly range: FileRange | "unsatisfiable" | undefined;
-}
-
-function describeFile(reply: FastifyReply, { name, etag, size, range }: FileHead): void {
+function describeFile(
+  reply: FastifyReply,
+  name: string,
+  etag: string,
+  size: number,
+  range: ReturnType<typeof fileRange>,
+): void {
   reply.headers({
     etag,
     "accept-ranges": "bytes",
@@ -209,20 +207,16 @@ async function* partsOf(
 }
 
 const downloadsMax = 8;
+const running = new Map<string, number>();
 
-/** Each download holds a piece or two in memory. */
-class Downloads {
-  readonly #running = new Map<string, number>();
-
-  /** @returns a function that ends it. @throws Failure SERVICE_UNAVAILABLE */
-  begin(owner: string): () => void {
-    const running = this.#running.get(owner) ?? 0;
-    if (running >= downloadsMax) throw new Failure("SERVICE_UNAVAILABLE", { retryAfterMs: 1_000 });
-    this.#running.set(owner, running + 1);
-    return () => {
-      const left = (this.#running.get(owner) ?? 1) - 1;
-      if (left > 0) this.#running.set(owner, left);
-      else this.#running.delete(owner);
-    };
-  }
+/** Each download holds a piece or two in memory. @returns ends it. @throws Failure SERVICE_UNAVAILABLE */
+function beginDownload(owner: string): () => void {
+  const others = running.get(owner) ?? 0;
+  if (others >= downloadsMax) throw new Failure("SERVICE_UNAVAILABLE", { retryAfterMs: 1_000 });
+  running.set(owner, others + 1);
+  return () => {
+    const left = (running.get(owner) ?? 1) - 1;
+    if (left > 0) running.set(owner, left);
+    else running.delete(owner);
+  };
 }

@@ -1,6 +1,7 @@
 // payments.v1.ReportService, in proto order.
 import { create } from "@bufbuild/protobuf";
 import type { ServiceImpl } from "@connectrpc/connect";
+import { findCursor } from "#platform/lists/cursor.ts";
 import { readPage } from "#platform/lists/dated-list.ts";
 import { Failure } from "#platform/values/failure.ts";
 import {
@@ -12,7 +13,7 @@ import {
 import { type CreateReportDeps, createReport } from "../flows/reports/create-report.ts";
 import { readReportFile } from "../flows/reports/report-file.ts";
 import { toReport } from "../messages.ts";
-import { findReport, listReports, locateReport } from "../store/reports.ts";
+import { findReport, listReports } from "../store/reports.ts";
 import { scopeOf } from "./idempotency-scope.ts";
 
 export function reportsRpc(deps: CreateReportDeps): ServiceImpl<typeof ReportService> {
@@ -27,7 +28,7 @@ export function reportsRpc(deps: CreateReportDeps): ServiceImpl<typeof ReportSer
     listReports: async (request) => {
       const { rows, total, hasMore } = await readPage(
         request,
-        (id) => locateReport(db, request, id),
+        (id) => findCursor(db, "reports", request, id),
         (window) => listReports(db, request, window),
       );
       return create(ListReportsResponseSchema, { reports: rows.map(toReport), total, hasMore });

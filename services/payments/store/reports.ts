@@ -13,22 +13,18 @@ import {
 } from "#platform/database/columns.ts";
 import type { Sql, Tx } from "#platform/database/database.ts";
 import { Condition, Params } from "#platform/lists/condition.ts";
-import { afterCursor, type Cursor } from "#platform/lists/cursor.ts";
+import { afterCursor } from "#platform/lists/cursor.ts";
 import type { PageWindow } from "#platform/lists/dated-list.ts";
-import { invalidField } from "#platform/values/failure.ts";
 import type { Environment } from "#proto/merchant/v1/merchant_pb.ts";
 import type { ReportType } from "../../public-json/report.ts";
 import type { Owner } from "./payment-records.ts";
-
-type ReportStatus = "queued" | "running" | "ready" | "failed" | "expired";
-export type ReportFailure = "too_many_rows" | "internal_error";
 
 const reportColumns = new Columns({
   id: text,
   merchantId: text,
   environment: sqlColumn<Environment>("smallint"),
   type: sqlColumn<ReportType>("text"),
-  status: sqlColumn<ReportStatus>("text"),
+  status: sqlColumn<"queued" | "running" | "ready" | "failed" | "expired">("text"),
   rangeFrom: time,
   rangeTo: time,
   timezone: text,
@@ -55,11 +51,10 @@ export interface ReportWork extends StoredReport {
   readonly orderedAt: string;
 }
 
-export interface NewReport
-  extends Pick<StoredReport, "id" | "merchantId" | "environment" | "type" | "rangeFrom" | "rangeTo" | "timezone"> {
-  readonly columns: readonly string[];
-  readonly dataKey: Buffer;
-}
+type NewReport = Omit<
+  StoredReport,
+  "status" | "size" | "rows" | "progress" | "failure" | "createdAt" | "expiresAt" | "version"
+>;
 
 /** A repeat changes nothing. @returns undefined: the owner has `unfinishedMax` unfinished reports */
 export async function insertReport(
@@ -112,16 +107,6 @@ export async function listReports(
   );
   const rows = found.flatMap((row) => (row.id === null ? [] : [reportColumns.read(row)]));
   return { rows, total: BigInt(found[0]?.total ?? 0) };
-}
-
-/** The position of a report in its list. @throws Failure INVALID_BODY: the owner has no such report */
-export async function locateReport(sql: Sql, { merchantId, environment }: Owner, id: string): Promise<Cursor> {
-  const [row] = await sql.rows<{ at: string }>(
-    "select created_at as at from reports where id = $3 and merchant_id = $1 and environment = $2",
-    [merchantId, environment, id],
-  );
-  if (!row) throw invalidField("after", "must be the id of an object of this list");
-  return { createdAt: row.at, id };
 }
 
 // Several times the making of a piece, which renews it.
@@ -190,7 +175,11 @@ export async function finishReport(tx: Tx, { id, leaseId }: ReportWork): Promise
   return row && reportColumns.read(row);
 }
 
-export async function failReport(sql: Sql, { id, leaseId }: ReportWork, failure: ReportFailure): Promise<void> {
+export async function failReport(
+  sql: Sql,
+  { id, leaseId }: ReportWork,
+  failure: "too_many_rows" | "internal_error",
+): Promise<void> {
   await sql.rows(
     `update reports set status = 'failed', failure = $3, data_key = null, version = version + 1
      where id = $1 and lease_id = $2 and status = 'running'`,

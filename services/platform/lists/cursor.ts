@@ -14,7 +14,7 @@ export interface Cursor {
 /** The cursor of an owner's row. @throws Failure INVALID_BODY when there is no such row */
 export async function findCursor(
   sql: Sql,
-  table: "payments" | "refunds" | "sessions",
+  table: "payments" | "refunds" | "reports" | "sessions",
   { merchantId, environment }: { readonly merchantId: string; readonly environment: number },
   id: string,
 ): Promise<Cursor> {

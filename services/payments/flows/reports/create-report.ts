@@ -56,8 +56,7 @@ export async function createReport(
 }
 
 function rangeOf({ from, to }: CreateReportRequest): { rangeFrom: Date; rangeTo: Date } {
-  if (!from) throw invalidField("from", "is required");
-  if (!to) throw invalidField("to", "is required");
+  if (!from || !to) throw invalidField(from ? "to" : "from", "is required");
   const [rangeFrom, rangeTo] = [timestampDate(from), timestampDate(to)];
   if (rangeFrom >= rangeTo) throw invalidField("from", "must be earlier than to");
   if (rangeTo.getTime() - rangeFrom.getTime() > rangeMsMax)

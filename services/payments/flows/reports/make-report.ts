@@ -6,8 +6,8 @@ import type { Outbox } from "#platform/events/outbox.ts";
 import { crashPoint } from "#platform/process/crash-point.ts";
 import type { Vault } from "#platform/secrets/vault.ts";
 import { clockNow } from "#platform/values/clock.ts";
-import { csvCell, csvHeading } from "../../../public-json/csv.ts";
-import { cellText, type ReportColumn, reportColumns } from "../../lists/reports/columns.ts";
+import { csvHeading } from "../../../public-json/csv.ts";
+import { cellOf, type ReportColumn, reportColumns } from "../../lists/reports/columns.ts";
 import { type ReportRow, readReportRows } from "../../lists/reports/rows.ts";
 import { failReport, finishReport, type ReportWork, storePiece } from "../../store/reports.ts";
 import { sealPiece } from "./report-file.ts";
@@ -38,8 +38,8 @@ export async function makeReport(
   const columns = columnsOf(leased);
   let work = leased;
   for (let i = 0; i < pieces; i++) {
-    const range = { ...work, createdAt: work.orderedAt };
-    const rows = await deps.db.snapshot((sql) => readReportRows(sql, range, columns, work.position, pageRows));
+    const { position: last } = work;
+    const rows = await deps.db.snapshot((sql) => readReportRows(sql, leased, columns, last, pageRows));
     if (rows.length === 0 && work.size > 0n) return await finish(deps, work);
     const { plain, taken } = pieceOf(columns, rows, work.size === 0n);
     const [size, count] = [work.size + BigInt(plain.length), work.rows + BigInt(taken)];
@@ -76,12 +76,6 @@ function pieceOf(columns: readonly ReportColumn[], rows: readonly ReportRow[], i
     taken += 1;
   }
   return { plain: Buffer.from(lines.join("")), taken };
-}
-
-/** A negative amount is a number and no formula. */
-function cellOf(column: ReportColumn, value: string | number | null): string {
-  const text = cellText(column, value);
-  return column.unit === "text" ? csvCell(text) : text;
 }
 
 function progressOf({ rangeFrom, rangeTo, createdAt }: ReportWork, at: string): number {

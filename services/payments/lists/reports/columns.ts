@@ -1,6 +1,6 @@
 // The columns of each report, which docs/reports.md lists: name, meaning, unit and SQL of the value. A published column
 // keeps its name and meaning; new ones are added at the end.
-import { majorUnits } from "../../../public-json/csv.ts";
+import { csvCell, majorUnits } from "../../../public-json/csv.ts";
 import type { ReportType } from "../../../public-json/report.ts";
 
 export interface ReportColumn {
@@ -125,9 +125,9 @@ export const reportColumns: { readonly [T in ReportType]: readonly ReportColumn[
   payout_reconciliation: payoutLines,
 };
 
-/** A value of the database as the file shows it. */
-export function cellText({ unit }: ReportColumn, value: string | number | null): string {
-  if (value === null) return "";
+/** The cell of a value of the database. A negative amount is a number and no formula. */
+export function cellOf({ unit }: ReportColumn, value: string | number | null): string {
+  if (value === null || unit === "text") return csvCell(String(value ?? ""));
   if (unit === "time") return new Date(value).toISOString();
   const [minor = "", code = ""] = unit === "major units" ? String(value).split(" ") : [];
   return code === "" ? String(value) : majorUnits(BigInt(minor), code);

@@ -19,7 +19,7 @@ interface ReportRange extends Owner {
   readonly type: ReportType;
   /** Not included. */
   readonly until: string;
-  readonly createdAt: string;
+  readonly orderedAt: string;
 }
 
 // $1 merchant, $2 environment, $3 and $4 the position, $5 end, $6 creation of the report, $7 rows.
@@ -75,7 +75,7 @@ const sources: { readonly [T in ReportType]: Record<"from" | "time" | "id", stri
 /** The next rows; none: the end. @param sql plans each page for its own position */
 export async function readReportRows(
   sql: Sql,
-  { merchantId, environment, type, until, createdAt }: ReportRange,
+  { merchantId, environment, type, until, orderedAt }: ReportRange,
   columns: readonly ReportColumn[],
   { at, id }: RowPosition,
   rowsMax: number,
@@ -85,7 +85,7 @@ export async function readReportRows(
   const order = type === "payout_reconciliation" ? "po.created_at, po.id, t.line_id" : `${source.time}, t.id`;
   const rows = await sql.rows<RowPosition & Readonly<Record<string, string | number | null>>>(
     `select ${source.time} as at, ${source.id} as id, ${values} from ${source.from} order by ${order} limit $7`,
-    [merchantId, environment, at, id, until, createdAt, rowsMax],
+    [merchantId, environment, at, id, until, orderedAt, rowsMax],
   );
   return rows.map((row) => ({ at: row.at, id: row.id, values: columns.map((_, i) => row[`c${i}`] ?? null) }));
 }
