@@ -17,6 +17,7 @@ import { BalanceService } from "#proto/payments/v1/balance_pb.ts";
 import { DisputeService } from "#proto/payments/v1/disputes_pb.ts";
 import { FeeService } from "#proto/payments/v1/fee_pb.ts";
 import { JournalService } from "#proto/payments/v1/journal_pb.ts";
+import { LedgerService } from "#proto/payments/v1/ledger_pb.ts";
 import { OperatorService } from "#proto/payments/v1/operator_pb.ts";
 import { ConnectorAccountService, PaymentsService } from "#proto/payments/v1/payments_pb.ts";
 import { ReportService } from "#proto/payments/v1/reports_pb.ts";
@@ -55,6 +56,7 @@ export function connectConsolePeers(config: ConsoleConfig, { neighbours }: Pick<
     statements: payments.client(StatementService),
     fees: payments.client(FeeService),
     journal: payments.client(JournalService),
+    ledger: payments.client(LedgerService),
     webhooks: webhook.client(WebhookService),
     close: () => {
       for (const each of [checkout, payments, merchant, webhook]) each.close();

@@ -3,6 +3,7 @@ import type { ConsoleContext } from "../session/visit.ts";
 import { adjustmentsRoutes } from "./operators/journal/adjustments.ts";
 import { journalRoutes } from "./operators/journal/entries.ts";
 import { proposeRoutes } from "./operators/journal/propose.ts";
+import { trialBalanceRoutes } from "./operators/journal/trial-balance.ts";
 import { applicationsRoutes } from "./operators/merchants/applications.ts";
 import { merchantRoutes, merchantsRoutes } from "./operators/merchants/merchants.ts";
 import { overviewRoutes } from "./operators/merchants/overview.ts";
@@ -27,6 +28,7 @@ export function operatorScreens(context: ConsoleContext): void {
   statementsRoutes(context);
   storyRoutes(context);
   journalRoutes(context);
+  trialBalanceRoutes(context);
   adjustmentsRoutes(context);
   proposeRoutes(context);
   feesRoutes(context);

@@ -19,7 +19,6 @@ import {
   environmentCell,
   formatEnvironment,
   merchantLink,
-  partLinks,
   shortId,
   storyLink,
   timeCell,
@@ -28,6 +27,7 @@ import { cursorLinks, withFilter } from "../../../view/pieces.ts";
 import { htmlTable } from "../../../view/table.ts";
 import { dateTimeText, moneyText } from "../../../view/values.ts";
 import { chooseMerchant, merchantNames } from "../merchants/find-merchant.ts";
+import { journalParts } from "./trial-balance.ts";
 
 const right = "journal.read";
 const pageSize = 50;
@@ -95,14 +95,10 @@ async function entriesPage(context: ConsoleContext, visit: OperatorVisit): Promi
       : { entries: [], nextPageToken: "" };
   const ids = [of, ...entries.map(({ merchantId }) => merchantId)];
   const names = await merchantNames(context, ids);
-  const links = [
-    ["/journal", texts.entries, true],
-    ["/journal/adjustments", texts.adjustments, false],
-  ] as const;
   return {
     title: texts.title,
     body: html`<h1>${texts.title}</h1><p>${texts.text}</p>
-${partLinks(texts.title, links)}
+${journalParts(visit, "/journal")}
 ${filters(visit, chosen)}${choice}
 ${choice === "" ? html`${entryTable(visit, entries, names)}${downloadLink(visit, withFilter("/journal.csv", query, { of, merchant: "", payment: "" }))}` : ""}
 ${cursorLinks(language, { path: "/journal", query, next: nextPageToken, total: entries.length, cursor: "page" })}`,
