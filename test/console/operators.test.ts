@@ -356,6 +356,7 @@ const pages = (): readonly string[] => [
   `/stories/${objects.payment}`,
   "/journal",
   "/journal/adjustments?state=approved",
+  "/journal/balance",
   "/fees",
   "/circuits",
   "/risk",

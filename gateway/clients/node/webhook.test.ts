@@ -36,9 +36,9 @@ test("accepts a genuine delivery: among other signatures, with either secret, as
   verifyWebhook(body.toString(), header(now, genuine), secret, { now });
   verifyWebhook(new Uint8Array(body), header(now, genuine), secret, { now: now + 300 });
   verifyWebhook(body, header(now, genuine), secret, { now: now + 301, tolerance: 301 });
-  const later = Buffer.from('{"type":"payout.paid","payout_id":"po_x","more":{"of":1}}');
+  const later = Buffer.from('{"type":"balance.changed","balance_id":"bal_x","more":{"of":1}}');
   const event = verifyWebhook(later, header(now, sign(later)), secret, { now });
-  assert.deepEqual(event, { type: "payout.paid", payout_id: "po_x", more: { of: 1 } });
+  assert.deepEqual(event, { type: "balance.changed", balance_id: "bal_x", more: { of: 1 } });
 });
 
 test("returns the object of a delivery to an endpoint with objects, typed by the event", () => {

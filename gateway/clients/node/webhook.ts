@@ -4,6 +4,8 @@ import { SignatureVerificationError } from "./errors.ts";
 import type { CheckoutSession } from "./gen/checkout-sessions.ts";
 import type { DisputeRecord } from "./gen/disputes.ts";
 import type { Payment, RefundItem } from "./gen/payments.ts";
+import type { Payout } from "./gen/payouts.ts";
+import type { Report } from "./gen/reports.ts";
 import type { TestPingEvent, WebhookEvent } from "./gen/webhook-events.ts";
 import { parseJson } from "./json.ts";
 
@@ -60,6 +62,8 @@ export type WebhookObject = { id: string; created_at: string; sequence: number }
   | { type: `refund.${string}`; data: RefundItem | null }
   | { type: `dispute.${string}`; data: DisputeRecord | null }
   | { type: `checkout_session.${string}`; data: CheckoutSession | null }
+  | { type: `payout.${string}`; data: Payout | null }
+  | { type: `report.${string}`; data: Report | null }
 );
 
 /** The same as `verifyWebhook` for an endpoint with the payload `object`. */

@@ -175,10 +175,10 @@ class Webhooks(unittest.TestCase):
         verify_webhook(BODY, self.header(genuine), [ANOTHER, SECRET], now=NOW)
         verify_webhook(BODY, self.header(genuine), SECRET, now=NOW + 300)
         verify_webhook(BODY, self.header(genuine), SECRET, now=NOW + 301, tolerance=301)
-        later = b'{"type":"payout.paid","payout_id":"po_x"}'
+        later = b'{"type":"balance.changed","balance_id":"bal_x"}'
         event = verify_webhook(later, self.header(self.sign(later)), SECRET, now=NOW)
         assert isinstance(event, UnknownEvent)
-        self.assertEqual((event.type, event.payout_id), ("payout.paid", "po_x"))
+        self.assertEqual((event.type, event.balance_id), ("balance.changed", "bal_x"))
 
     def test_returns_the_object_of_a_delivery_to_an_endpoint_with_objects(self) -> None:
         body = b'{"type":"payment.succeeded","id":"evt_x","created_at":"x","sequence":4,"data":{"id":"pay_x","amount":1050}}'

@@ -14,6 +14,8 @@ from ._json import parse_json
 from .gen.checkout_sessions import CheckoutSession
 from .gen.disputes import DisputeRecord
 from .gen.payments import Payment, RefundItem
+from .gen.payouts import Payout
+from .gen.reports import Report
 from .gen.webhook_events import WebhookEvent, event_of
 
 _SIGNATURE = re.compile(r"[0-9a-f]{64}")
@@ -67,6 +69,8 @@ _OBJECTS: Mapping[str, type[TollboothObject]] = {
     "refund": RefundItem,
     "dispute": DisputeRecord,
     "checkout_session": CheckoutSession,
+    "payout": Payout,
+    "report": Report,
 }
 
 
@@ -79,7 +83,7 @@ class WebhookObject(TollboothObject):
     id: str | None
     created_at: str
     sequence: int | None
-    data: Payment | RefundItem | DisputeRecord | CheckoutSession | None
+    data: Payment | RefundItem | DisputeRecord | CheckoutSession | Payout | Report | None
 
     def __init__(self, body: Mapping[str, Any]) -> None:
         super().__init__(body)
