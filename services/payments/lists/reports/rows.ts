@@ -30,6 +30,7 @@ const after = (time: string) =>
 // Payouts of which a page may have lines: each has at least one.
 const payoutsMax = 10;
 
+// Ranges instead of an equality: the planner then reads the index in its order, and no other one.
 /** Lines of each payout, then the rest that none explains. A position's id is the payout's, a blank and the line's. */
 const payoutLines = `(select * from payouts t where ${owned} and t.created_at >= $3::timestamptz
     and (t.created_at > $3 or t.id >= split_part($4, ' ', 1)) and t.created_at < least($5::timestamptz, $6::timestamptz) and t.posted_at < $6::timestamptz
@@ -39,12 +40,12 @@ const payoutLines = `(select * from payouts t where ${owned} and t.created_at >=
   cross join lateral (
     (select id, id as line_id, type, connector_account_id, amount, fee, net, currency, source_amount, source_currency, payment_id,
         refund_id, dispute_id, occurred_at, posted_at, available_at
-      from movements where payout_id = po.id and id > done.line_id order by id limit $7)
+      from movements where (payout_id, id) > (po.id, done.line_id) and payout_id <= po.id order by payout_id, id limit $7)
     union all
     select null, 'unattributed', 'unattributed', po.connector_account_id, rest.amount, 0, rest.amount, po.currency, null, null, null,
       null, null, null, null, null
     from (select coalesce(po.unattributed_amount, po.amount - (
-      select coalesce(sum(net), 0) from movements where payout_id = po.id))::bigint as amount) rest
+      select coalesce(sum(net), 0) from movements where payout_id = po.id))::bigint as amount offset 0) rest
     where rest.amount <> 0 and done.line_id < 'unattributed') t`;
 
 const ofPayment = "join payments p on p.id = t.payment_id";
