@@ -19,7 +19,7 @@ import { suite } from "../../harness/suite.ts";
 const test = suite("merchant status", { timeoutMs: 60_000 });
 const root = join(import.meta.dirname, "../../..");
 
-/** Methods that only return money or answer disputes. */
+/** Methods that only return money, answer disputes, or order a report. */
 const whileSuspended = [
   "payments.v1.DisputeService/AcceptDispute",
   "payments.v1.DisputeService/AppendDisputeFile",
@@ -28,6 +28,7 @@ const whileSuspended = [
   "payments.v1.DisputeService/SubmitEvidence",
   "payments.v1.PaymentsService/CancelPayment",
   "payments.v1.PaymentsService/RefundPayment",
+  "payments.v1.ReportService/CreateReport",
 ];
 /** A person's own access, logs, and team changes, for which the service reads the status itself. */
 const always = [
