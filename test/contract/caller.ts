@@ -1,6 +1,7 @@
 // Calls operations by their name in the document and checks each answer against it. At the end of a file it lists the
 // documented codes that no test has seen.
 import assert from "node:assert/strict";
+import { membersOf } from "#platform/values/unchecked.ts";
 import type { StackInfo } from "../../deploy/local/stack-file.ts";
 import { type Answer, type Api, apiClient, type HeaderList, merchantApi } from "../harness/api.ts";
 import { freshMerchant } from "../harness/merchant.ts";
@@ -21,6 +22,12 @@ export interface CallOptions {
 /** A buyer's browser's request: the session and its own secret, without a key. @param secret replaces it */
 export function asBuyer(session: Answer, secret = session.text("session_secret")): CallOptions {
   return { as: "", path: { id: session.text("id") }, query: { secret } };
+}
+
+/** The payment without its processor's fee, which the processor lists later. */
+export function withoutFee({ body }: Answer): object {
+  const { processor_fee: _fee, margin: _margin, ...payment } = membersOf(body);
+  return payment;
 }
 
 /** A caller of one gateway. */
