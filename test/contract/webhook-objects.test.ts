@@ -12,7 +12,7 @@ import { eventually } from "../harness/eventually.ts";
 import { freshMerchant, type TestMerchant } from "../harness/merchant.ts";
 import { type ReceivedRequest, startReceiver } from "../harness/receiver.ts";
 import { fixture } from "../harness/suite.ts";
-import { contractSuite } from "./caller.ts";
+import { contractSuite, withoutFee } from "./caller.ts";
 
 const { test, running, api } = contractSuite("webhook objects", { timeoutMs: 120_000 });
 const receiver = fixture(test, () => startReceiver(running.tls));
@@ -55,7 +55,7 @@ const paths = [
 
 async function readObject(own: TestMerchant, id: string): Promise<unknown> {
   const [, path] = paths.find(([prefix]) => id.startsWith(prefix)) ?? assert.fail(id);
-  return (await own.api.get(`/v1/${path}/${id}`)).expect(200).body;
+  return withoutFee((await own.api.get(`/v1/${path}/${id}`)).expect(200));
 }
 
 /** Reads objects all the time, and keeps what GET answers while the version is the same before and after. */

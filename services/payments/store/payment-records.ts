@@ -104,14 +104,20 @@ export async function findRecord(sql: GroupedSql, owner: Owner, id: string): Pro
   return await sql.batched(findRecords, { merchantId, environment, id });
 }
 
-/** Payments of any merchants, in the order of the ids; undefined: there is no such visible payment. */
+/**
+ * Payments of any merchants, in the order of the ids; undefined: there is no such visible payment. Without the
+ * processor's fee, so that a version has one state.
+ */
 export async function findRecordsById(sql: Sql, ids: readonly string[]): Promise<(PaymentRecord | undefined)[]> {
   const owners = await sql.rows<RecordKey>(
     `select id, merchant_id as "merchantId", environment from payments where id = any ($1::text[])`,
     [ids],
   );
   const records = new Map((await findRecords(sql, owners)).map((record) => [record?.id, record]));
-  return ids.map((id) => records.get(id));
+  return ids.map((id) => {
+    const record = records.get(id);
+    return record && { ...record, processorFee: undefined };
+  });
 }
 
 type RecordKey = Owner & { readonly id: string };
