@@ -424,6 +424,10 @@ test("re-encrypts every sealed column under a new key, which alone decrypts it",
       assert.deepEqual(open, [], "a column of bytes is sealed, and rotated, or known to hold no secret");
       if (service === "checkout")
         (await shop.post("/v1/checkout-sessions", { amount: 1, currency: "EUR" })).expect(201);
+      if (service === "payments") {
+        const month = { type: "payments", from: "2025-11-01", to: "2025-12-01" };
+        (await shop.post("/v1/reports", month)).expect(201);
+      }
       assert.deepEqual([...(await readKeyAges(db)).keys()], [id], "the service records its key");
       const both = new Vault(
         new Map([
