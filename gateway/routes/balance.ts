@@ -1,5 +1,4 @@
 // Balance, balance transactions and payouts (docs/contract.md §5).
-import { timestampFromDate } from "@bufbuild/protobuf/wkt";
 import { Type } from "typebox";
 import {
   BalanceJson,
@@ -15,8 +14,9 @@ import {
 } from "../../services/public-json/balance.ts";
 import { currencySchema, enumSchema, idSchema } from "../../services/public-json/field.ts";
 import { type GatewayContext, merchantRoute } from "../auth/auth.ts";
+import { dayOrMoment } from "../http/own-formats.ts";
 import { pageOf, pageQueryOf, pageSchema, windowOf } from "../json/parts/list.ts";
-import { timeBoundQuery, timeBounds } from "../json/parts/time-bound.ts";
+import { dayOrMomentOf, timeBoundQuery, timeBounds } from "../json/parts/time-bound.ts";
 import type { Peers } from "../peers.ts";
 
 const tag = "Balance";
@@ -63,9 +63,9 @@ export function balanceRoutes(context: GatewayContext, { balance }: Balances): v
       query: Type.Object({
         at: Type.Optional(
           Type.String({
-            format: "date-time",
+            format: dayOrMoment,
             maxLength: 40,
-            description: "RFC 3339; default: now.",
+            description: "RFC 3339 or YYYY-MM-DD (the day's first moment, UTC); default: now.",
             examples: ["2025-11-30T23:59:59Z"],
           }),
         ),
@@ -74,7 +74,7 @@ export function balanceRoutes(context: GatewayContext, { balance }: Balances): v
       errors: [],
     },
     async ({ principal: { merchantId, environment }, query }) => {
-      const at = query.at === undefined ? {} : { at: timestampFromDate(new Date(query.at)) };
+      const at = query.at === undefined ? {} : { at: dayOrMomentOf("at", query.at) };
       return presentBalance(await balance.getBalance({ merchantId, environment, ...at }));
     },
   );
