@@ -3,7 +3,6 @@
 // goes on behind the last piece; one that lost its lease can store nothing.
 import type { Database } from "#platform/database/database.ts";
 import type { Outbox } from "#platform/events/outbox.ts";
-import { crashPoint } from "#platform/process/crash-point.ts";
 import type { Vault } from "#platform/secrets/vault.ts";
 import { clockNow } from "#platform/values/clock.ts";
 import { csvHeading } from "../../../public-json/csv.ts";
@@ -52,7 +51,6 @@ export async function makeReport(
     const bytes = await sealPiece(deps.vault, work, work.size, plain);
     const isStored = await storePiece(deps.db, work, { bytes, length: plain.length, rows: taken, progress, position });
     if (!isStored) return true;
-    crashPoint("make-report.2-stored");
     work = { ...work, size, rows: count, position: { at: position.at, id: position.id } };
   }
   return false;

@@ -9,11 +9,13 @@ export interface MovementCursor {
   readonly payoutsUntil: Date | undefined;
 }
 
-/** Adds accounts with a capture whose movements were never read. */
+/** Adds accounts with a capture or unexpected funds whose movements were never read. */
 export async function addMovementCursors(sql: Sql): Promise<void> {
   await sql.rows(
     `with recursive ${capturingAccounts}
-     insert into movement_cursors (connector_account_id) select id from account where id is not null on conflict do nothing`,
+     insert into movement_cursors (connector_account_id) select id from account where id is not null
+     union select p.connector_account_id from suspense s join payments p on p.id = s.payment_id where s.state <> 'closed'
+     on conflict do nothing`,
   );
 }
 
