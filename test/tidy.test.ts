@@ -503,7 +503,7 @@ test("npm checks each package that it fetches by the lock file's hash, but for d
 
 /** Lines by `wc -l`, and files. A change that makes something smaller lowers its number here. */
 const budgets = {
-  product: 99_545,
+  product: 99_551,
   platform: 9_000,
   platformFiles: 73,
   /** Lines of tests for each line of the product. */
