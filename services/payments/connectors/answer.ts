@@ -1,4 +1,5 @@
-// A merchant's account at a processor, and the five kinds of answers to a call. Parts of the port (connector.ts).
+// A merchant's account at a processor, the five kinds of answers to a call, and those that every connector gives in the
+// same way. Parts of the port (connector.ts).
 import type { Environment } from "#proto/merchant/v1/merchant_pb.ts";
 import type { CredentialProblem } from "./credential-forms.ts";
 
@@ -73,3 +74,17 @@ export type DeclineCode =
   | "amount_not_accepted"
   | "return_url_missing"
   | "refused";
+
+/** A refusal that is known before anything is sent. */
+export function declinedAnswer(code: DeclineCode, message: string): ProcessorAnswer<never> {
+  return { kind: "declined", code, message };
+}
+
+/** A success with its value; an unreadable one proves nothing. */
+export function understoodAnswer<T>(body: unknown, value: (body: unknown) => T): ProcessorAnswer<T> {
+  try {
+    return { kind: "succeeded", value: value(body) };
+  } catch (cause) {
+    return { kind: "unknown", cause };
+  }
+}

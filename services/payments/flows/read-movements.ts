@@ -4,7 +4,7 @@
 import type { Database } from "#platform/database/database.ts";
 import type { Outbox } from "#platform/events/outbox.ts";
 import type { Log } from "#platform/telemetry/log.ts";
-import { clockMs } from "#platform/values/clock.ts";
+import { clockNow } from "#platform/values/clock.ts";
 import { newId } from "#platform/values/id.ts";
 import type { BalanceReader, ListPage } from "../connectors/balance-reader.ts";
 import type { ProcessorAccount, ProcessorAnswer } from "../connectors/connector.ts";
@@ -96,7 +96,7 @@ async function recordPayout(
     if (!event) return;
     const { amount, currency } = reported;
     const announced = { merchantId, environment, objectId: id, status, money: { amount, currency } };
-    await outbox.append(tx, [{ ...announced, type: `payout.${event}`, at: new Date(clockMs()) }]);
+    await outbox.append(tx, [{ ...announced, type: `payout.${event}`, at: clockNow() }]);
   });
 }
 

@@ -3,7 +3,7 @@
 import { createHash } from "node:crypto";
 import { membersOf } from "#platform/values/unchecked.ts";
 import { Environment } from "#proto/merchant/v1/merchant_pb.ts";
-import { understoodAnswer } from "../answers.ts";
+import { understoodAnswer } from "../answer.ts";
 import type { DeclineCode, ProcessorAccount, ProcessorAnswer } from "../connector.ts";
 import { type HttpAnswer, ProcessorHttp, undecidedStatuses } from "../http.ts";
 

@@ -4,7 +4,7 @@
 
 import { buffer } from "node:stream/consumers";
 import { clockNow } from "#platform/values/clock.ts";
-import { declinedAnswer } from "../answers.ts";
+import { declinedAnswer } from "../answer.ts";
 import {
   type Connector,
   type DisputeReport,

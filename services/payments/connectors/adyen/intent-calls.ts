@@ -2,7 +2,7 @@
 // or one payment with a stored card.
 
 import { clockNow } from "#platform/values/clock.ts";
-import { declinedAnswer } from "../answers.ts";
+import { declinedAnswer } from "../answer.ts";
 import { type Connector, isKnown, type ProcessorAccount } from "../connector.ts";
 import type { Notice } from "../notice-log.ts";
 import { textOf } from "./attempt.ts";

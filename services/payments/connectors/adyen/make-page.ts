@@ -1,7 +1,7 @@
 // Makes the page on which the buyer pays: a session, or a payment link. Its answer is stored before it is used.
 
 import { clockNow } from "#platform/values/clock.ts";
-import { declinedAnswer } from "../answers.ts";
+import { declinedAnswer } from "../answer.ts";
 import { type CreatedIntent, isKnown, type Mount, type ProcessorAccount, type ProcessorAnswer } from "../connector.ts";
 import type { IntentOrder } from "../order.ts";
 import { toAdyen } from "./amount.ts";

@@ -3,7 +3,7 @@
 
 import Type from "typebox";
 import { Compile } from "typebox/compile";
-import { declinedAnswer } from "../answers.ts";
+import { declinedAnswer } from "../answer.ts";
 import {
   type Connector,
   isKnown,

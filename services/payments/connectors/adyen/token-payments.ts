@@ -4,7 +4,7 @@
 import Type from "typebox";
 import { Compile } from "typebox/compile";
 import { clockNow } from "#platform/values/clock.ts";
-import { declinedAnswer } from "../answers.ts";
+import { declinedAnswer } from "../answer.ts";
 import { type IntentReport, isKnown, type ProcessorAccount, type ProcessorAnswer } from "../connector.ts";
 import type { NoticeDetails } from "../notice-log.ts";
 import type { PaymentOrder } from "../order.ts";

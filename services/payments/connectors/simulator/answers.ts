@@ -1,7 +1,7 @@
 // Maps the simulator's HTTP answers and codes to the port's.
 import { errorCode, membersOf } from "#platform/values/unchecked.ts";
 import type { FailureNames } from "../../rules/failure-code.ts";
-import { understoodAnswer } from "../answers.ts";
+import { understoodAnswer } from "../answer.ts";
 import type { DeclineCode, ProcessorAnswer, RefundReport } from "../connector.ts";
 import { dateOf, type HttpAnswer, undecidedStatuses } from "../http.ts";
 import { SimulatorList } from "./objects.ts";

@@ -1,7 +1,7 @@
 // Captures and cancellations at Stripe. The cancellation of an unpaid intent ends it, or Stripe's page.
 
 import type Stripe from "stripe";
-import { declinedAnswer } from "../answers.ts";
+import { declinedAnswer } from "../answer.ts";
 import { type Connector, isKnown, type ProcessorAccount, type ProcessorAnswer } from "../connector.ts";
 import { toStripe } from "./amount.ts";
 import { commandAnswer, inDoubt, mapAnswer, notSentAnswer, type Refusals } from "./client.ts";

@@ -3,7 +3,7 @@
 
 import type Stripe from "stripe";
 import { Environment } from "#proto/merchant/v1/merchant_pb.ts";
-import { declinedAnswer } from "../answers.ts";
+import { declinedAnswer } from "../answer.ts";
 import {
   type AccountReport,
   type Connector,

@@ -14,11 +14,10 @@ interface Account {
 /**
  * Inserts a page of movements; a repeat changes nothing. Platform fees of their payments come with them, since only
  * the journal has these.
- * @returns how many are new
  */
-export async function insertMovements(tx: Tx, account: Account, page: readonly ProcessorMovement[]): Promise<number> {
-  if (page.length === 0) return 0;
-  const rows = await tx.rows(
+export async function insertMovements(tx: Tx, account: Account, page: readonly ProcessorMovement[]): Promise<void> {
+  if (page.length === 0) return;
+  await tx.rows(
     `insert into movements (merchant_id, environment, connector_account_id, id, ref, type, currency, amount, fee, source_amount,
        source_currency, is_ours, intent_ref, object_ref, occurred_at, available_at)
      select $2, $3, $1, id, ref, type, currency, amount, fee, source_amount, source_currency,
@@ -29,13 +28,12 @@ export async function insertMovements(tx: Tx, account: Account, page: readonly P
      from jsonb_to_recordset($4) as g (id text, ref text, type text, currency text, amount bigint, fee bigint,
        source_amount bigint, source_currency text, is_ours boolean, intent_ref text, object_ref text, occurred_at timestamptz,
        available_at timestamptz)
-     on conflict (connector_account_id, ref) do nothing returning id`,
+     on conflict (connector_account_id, ref) do nothing`,
     [account.id, account.merchantId, account.environment, JSON.stringify(page.map(toRow)), account.connector],
   );
   const refs = page.map(({ ref }) => ref);
   await linkMovements(tx, account, refs);
   await insertPlatformFees(tx, account.id, refs);
-  return rows.length;
 }
 
 function toRow(movement: ProcessorMovement) {

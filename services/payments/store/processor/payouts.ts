@@ -1,5 +1,5 @@
 // The payouts table: the processor's payments to the bank, by its reports.
-import { bigint, Columns, optionalColumn, type RowOf, sqlColumn, text, time } from "#platform/database/columns.ts";
+import { bigint, Columns, type RowOf, sqlColumn, text, time } from "#platform/database/columns.ts";
 import { parseTime, type Sql, type Tx } from "#platform/database/database.ts";
 import type { Environment } from "#proto/merchant/v1/merchant_pb.ts";
 import type { PayoutStatus } from "../../rules/movement.ts";
@@ -41,11 +41,7 @@ export async function savePayout(tx: Tx, payout: NewPayout): Promise<void> {
   );
 }
 
-const knownColumns = new Columns({
-  id: text,
-  status: sqlColumn<PayoutStatus>("text"),
-  reconciledAt: optionalColumn(time),
-});
+const knownColumns = new Columns({ id: text, status: sqlColumn<PayoutStatus>("text") });
 
 /** A payout by the processor's id, locked; undefined: it is new. */
 export async function lockPayout(
