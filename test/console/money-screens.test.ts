@@ -30,6 +30,8 @@ test.before(async () => {
   const held = await makePurchase(stack, merchant, { capture_method: "manual", amount: 12_000 });
   const { dispute } = await disputedPurchase(stack, merchant);
   await fillBalance();
+  const month = { type: "payments", from: "2026-11-01", to: "2026-12-01", timezone: "Europe/Berlin" };
+  (await merchant.api.post("/v1/reports", month)).expect(201);
   Object.assign(ids, {
     paid: paid.payment,
     declined: declined.payment,
@@ -132,6 +134,15 @@ screen("balance", () => "/balance");
 screen("payouts", () => "/payouts");
 screen("a payout", () => `/payouts/${ids.payout}`);
 screen("a failed payout", () => `/payouts/${ids.failedPayout}`);
+screen("reports", () => "/reports");
+screen(
+  "a wrong order of a report",
+  () => "/reports",
+  async (page) => {
+    await page.getByRole("button", { name: "Order report" }).click();
+    await page.locator(".problems").waitFor();
+  },
+);
 screen("checkouts", () => "/checkouts");
 screen("a checkout", () => `/checkouts/${ids.session}`);
 

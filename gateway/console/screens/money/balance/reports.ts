@@ -129,7 +129,10 @@ function reportTable({ language, base }: MerchantVisit, reports: readonly Report
     empty: texts.none,
     columns: [
       { heading: texts.type, cell: ({ type }) => translateCode(language, "reportTypes", type) },
-      { heading: texts.range, cell: ({ from, to }) => html`${dayText(language, from)} – ${lastDay(language, to)}` },
+      {
+        heading: texts.range,
+        cell: ({ from, to }) => html`<span>${dayText(language, from)} – ${lastDay(language, to)}</span>`,
+      },
       { heading: texts.status, cell: state },
       { heading: texts.created, cell: ({ createdAt }) => dateTimeText(language, createdAt) },
       { heading: texts.file, cell: file },
