@@ -42,6 +42,7 @@ const judgedBeyond: ReadonlySet<string> = new Set([
     "captured_to",
     "due_before",
     "min_amount",
+    "at",
   ],
   ...["after_position", "min_status", "q", "type", "status", "connector", "window_seconds"],
   // A routing is checked against the merchant's own connectors and its stored version.

@@ -141,7 +141,8 @@ async function assertInstallation(days: number): Promise<void> {
     const wanted = async (condition: string, ...values: string[]) =>
       (await sql.rows(`${figuresText} ${condition}`, [owner.environment, found.currency, days, ...values]))[0];
     assert.deepEqual(asText(found.total), await wanted(""));
-    assert.ok(found.currencies.length > 1 && found.merchants.length >= 2);
+    // In the first minutes of a day, today alone may have no payment.
+    if (days > 1) assert.ok(found.currencies.length > 1 && found.merchants.length >= 2);
     for (const { merchantId, figures } of found.merchants) {
       assert.deepEqual(asText(figures), await wanted("and merchant_id = $4", merchantId), merchantId);
     }
