@@ -133,6 +133,11 @@ export async function drivePayment(
   payment: StoredPayment,
   operation: Operation,
 ): Promise<string> {
+  // A report had it. Its reference may have been changed since, so a search need not find it.
+  if (payment.connectorRef !== "") {
+    await closeOperation(deps.db, "create_intent", payment.id);
+    return `the payment is ${payment.status}`;
+  }
   const account = await deps.accounts.byId(payment.connectorAccountId);
   const connector = deps.connectors.get(payment.connector);
   const order = payment.state.visible ? openOrder(deps.vault, payment, operation) : undefined;

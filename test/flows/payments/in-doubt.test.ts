@@ -71,6 +71,17 @@ test("a payment by token that its caller never saw is looked up and not sent aga
   assert.deepEqual(played.calls, ["findIntent"]);
 });
 
+test("a payment by token that was reported is neither sent again nor looked up, as its reference may be changed", async () => {
+  const request = byToken();
+  played.answers.payIntent = () => noAnswer;
+  await createPayment(played.deps, request);
+  await played.settleReport(request.id, { facts: [capturedFact()] });
+  played.calls.length = 0;
+  await played.due(request.id);
+  await driveOperations(played.deps);
+  assert.deepEqual([played.calls, (await operationOf(request.id)).state], [[], "done"]);
+});
+
 test("a payment by token that the processor accepted but did not start is pending", async () => {
   const request = byToken();
   played.answers.payIntent = () => ({ kind: "pending", value: reportOf(request.id) });
