@@ -51,7 +51,7 @@ export function paymentsMetrics(registry: Registry) {
     }),
     eventListsBehind: newGauge(registry, {
       name: "tollbooth_event_lists_behind",
-      help: "Connector accounts whose event list could not be read at the last attempt.",
+      help: "Connector accounts whose events or balance transactions could not be read at the last attempt.",
     }),
     parkedOperations: newGauge(registry, {
       name: "tollbooth_operations_parked",

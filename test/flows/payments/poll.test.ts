@@ -128,6 +128,9 @@ test("an account counts as behind from a failed poll until a successful one", as
   assert.deepEqual(await behind(), [1], "nothing was due");
   await read([[event(10)]], began);
   assert.deepEqual(await behind(), [0]);
+  await db.rows("insert into movement_cursors (connector_account_id, last_error) values ('mco_other', 'no right')", []);
+  await read([[event(10)]], began);
+  assert.deepEqual(await behind(), [1], "an account whose movements cannot be read");
 });
 
 test.run();

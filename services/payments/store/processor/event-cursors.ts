@@ -44,8 +44,14 @@ export async function finishCursor(
   );
 }
 
-/** Accounts whose last read failed. The table has one row per account, so counting each second is cheap. */
+/**
+ * Accounts whose events or movements could not be read at the last attempt. The tables have one row per account, so
+ * counting each second is cheap.
+ */
 export async function countBehind(sql: Sql): Promise<number> {
-  const [row] = await sql.rows<{ n: string }>("select count(*) as n from event_cursors where last_error <> ''");
+  const [row] = await sql.rows<{ n: string }>(
+    `select count(*) as n from (select connector_account_id from event_cursors where last_error <> ''
+     union select connector_account_id from movement_cursors where last_error <> '') behind`,
+  );
   return Number(row?.n ?? 0);
 }
