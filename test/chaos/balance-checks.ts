@@ -56,7 +56,10 @@ function stripeBalance({ stripe }: MoneyRig, account: string): ReadonlyMap<strin
   return sums;
 }
 
-/** Payments whose bookings and movements differ, unless a dispute, a refund or an operator's decision is awaited. */
+/**
+ * Payments whose bookings and movements differ, unless a dispute, a refund or an operator's decision is awaited, or an
+ * operator closed unexpected funds that are disputed: the operators' list has those.
+ */
 async function uncleared(rig: MoneyRig, accounts: readonly Account[]): Promise<string[]> {
   const rows = await rig.books.payments.rows<{ id: string; currency: string; left: string }>(
     `with line as (
@@ -66,7 +69,8 @@ async function uncleared(rig: MoneyRig, accounts: readonly Account[]): Promise<s
      select coalesce(s.payment_id, '') as id, s.currency, s.amount::text as left from sums s join payments p on p.id = s.payment_id
      where p.connector_account_id = any($1)
        and not exists (select from disputes d where d.payment_id = p.id and d.status in ('needs_response', 'under_review'))
-       and not exists (select from suspense u where u.payment_id = p.id and u.state <> 'closed')
+       and not exists (select from suspense u where u.payment_id = p.id and (u.state <> 'closed' or (u.resolution = 'closed'
+         and exists (select from movements m where m.payment_id = p.id and m.type = 'dispute'))))
        and not exists (select from refunds r where r.payment_id = p.id and r.status = 'pending')`,
     [accounts.map(({ id }) => id)],
   );

@@ -2,6 +2,7 @@
 // books are compared with the processors', clients' and receivers', and the rules that hold for the whole run are
 // counted.
 import type { StripeFault } from "../harness/stripe/stripe-faults.ts";
+import { bankDifferences } from "./bank-checks.ts";
 import { hledgerDifferences } from "./hledger-checks.ts";
 import { finalDifferences } from "./money-checks.ts";
 import { countFired, type switchFaultsOn } from "./processor-faults.ts";
@@ -55,7 +56,7 @@ export async function endRun({ run, post, set, firedBefore, limitMs, keySeconds 
   } finally {
     clearInterval(clock);
   }
-  for (const one of await hledgerDifferences(rig)) found.add(one);
+  for (const one of [...(await bankDifferences(rig)), ...(await hledgerDifferences(rig))]) found.add(one);
   const stripe = rig.shops.flatMap((shop) => (shop.stripe ? [shop.stripe.account] : []));
   const dishonest = await honesty.broken(rig, stripe);
   const forgotten = await unattendedItems(rig, run);

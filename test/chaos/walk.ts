@@ -9,6 +9,7 @@ import { dumpBooks } from "./dump.ts";
 import { Honesty } from "./honesty.ts";
 import { startMoneyRig } from "./money-rig.ts";
 import { ourPayments } from "./money-truth.ts";
+import { MonthStory } from "./month-story.ts";
 import { playStory } from "./play.ts";
 import { switchFaultsOn } from "./processor-faults.ts";
 import { endRun, operationsOf, paymentsOf, printRun, type RunEnd } from "./run-end.ts";
@@ -73,6 +74,9 @@ export async function runWalk(rig: WideRig, options: WalkOptions): Promise<WalkR
   const firedBefore = rig.fake.fired();
   const set = await switchFaultsOn(rig, seed, run.drawn);
   const post = new StripePost(rig.running.stack.gateway, rig.shops, run.drawn, seed + 7);
+  const month = new MonthStory(rig);
+  await month.begin();
+  let closing: Promise<void> | undefined;
   let stories = 0;
   let nextProgress = progressEvery;
   const playing = new Set<string>();
@@ -83,6 +87,7 @@ export async function runWalk(rig: WideRig, options: WalkOptions): Promise<WalkR
       playing.add(name);
       await playStory(run, { seed: seed * 1_000_003 + number, name, patienceMs });
       playing.delete(name);
+      if (operationsOf(run) > operations / 2) closing ??= month.close();
       if (operationsOf(run) < nextProgress) continue;
       nextProgress += progressEvery;
       log(`  ${operationsOf(run)} operations`);
@@ -92,12 +97,17 @@ export async function runWalk(rig: WideRig, options: WalkOptions): Promise<WalkR
     if (operationsOf(run) >= operations) log(`  stories that still play: ${[...playing].join(", ")}`);
   }, waitingEveryMs);
   await Promise.all(Array.from({ length: walkersMax }, walker)).finally(() => clearInterval(waiting));
+  await closing;
   log("  comparing the books");
   const end = await endRun({ run, post, set, firedBefore, limitMs: settleMsMax, keySeconds: keySecondsOf(operations) });
   await post.stop();
   const undrawn = operations >= longWalk ? run.drawn.missing("walk") : [];
   printRun(run, "walk", end, log);
-  const differences = [...end.differences, ...undrawn.map((name) => `never drawn: ${name}`)];
+  const differences = [
+    ...end.differences,
+    ...(await month.differences()),
+    ...undrawn.map((name) => `never drawn: ${name}`),
+  ];
   return {
     ...end,
     differences,
