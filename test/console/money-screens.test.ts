@@ -1,5 +1,6 @@
 // Every money screen of the merchants' console is accessible (axe), fits a small phone and stays small in bytes.
 import assert from "node:assert/strict";
+import { readFile } from "node:fs/promises";
 import type { Page } from "playwright-core";
 import { databaseUrlOf } from "../../deploy/local/databases.ts";
 import { browserSuite, desktop, type Visit } from "../harness/browser.ts";
@@ -145,6 +146,19 @@ screen(
 );
 screen("checkouts", () => "/checkouts");
 screen("a checkout", () => `/checkouts/${ids.session}`);
+
+inBrowser.alone("a payout is reached from home, and its file sums to its amount", async () => {
+  const { page } = visit;
+  await page.goto(`${stack.console}/${merchant.id}/sandbox/home`);
+  await page.getByRole("main").getByRole("link", { name: "€1,240.10" }).click();
+  await page.getByRole("heading", { name: "Transactions" }).waitFor();
+  const downloading = page.waitForEvent("download");
+  await page.getByRole("link", { name: /^Download 3 / }).click();
+  const text = await readFile(await (await downloading).path(), "utf8");
+  const [head = [], ...rows] = text.trim().split("\r\n").map((line) => line.replaceAll('"', "").split(","));
+  const nets = rows.map((row) => Math.round(Number(row[head.indexOf("net")]) * 100));
+  assert.deepEqual([nets.length, nets.reduce((sum, net) => sum + net, 0)], [3, 124_010]);
+});
 
 inBrowser.alone("fits every German screen on a small phone and translates all codes", async () => {
   const { page } = visit;
