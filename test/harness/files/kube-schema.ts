@@ -10,35 +10,27 @@ export interface KubeObject {
   readonly [field: string]: any;
 }
 
-/** Kinds of other projects, which publish no schema as a package: the fields that their documentation gives. */
-const customKinds: Readonly<Record<string, readonly string[]>> = {
-  "postgresql.cnpg.io/v1/Cluster":
-    "instances imageName postgresql storage walStorage resources affinity managed backup bootstrap certificates plugins externalClusters".split(
-      " ",
-    ),
-  "postgresql.cnpg.io/v1/Database": "name owner cluster databaseReclaimPolicy".split(" "),
-  "postgresql.cnpg.io/v1/Pooler": "cluster type instances pgbouncer template deploymentStrategy monitoring".split(" "),
-  "postgresql.cnpg.io/v1/ScheduledBackup":
-    "schedule immediate backupOwnerReference cluster method pluginConfiguration".split(" "),
-  "barmancloud.cnpg.io/v1/ObjectStore": "retentionPolicy configuration instanceSidecarConfiguration".split(" "),
-  "external-secrets.io/v1/ExternalSecret": "refreshInterval secretStoreRef target dataFrom".split(" "),
-  "monitoring.coreos.com/v1/PodMonitor": "selector podTargetLabels podMetricsEndpoints".split(" "),
-  "monitoring.coreos.com/v1/PrometheusRule": "groups".split(" "),
-  "keda.sh/v1alpha1/ScaledObject":
-    "scaleTargetRef minReplicaCount maxReplicaCount pollingInterval cooldownPeriod fallback triggers".split(" "),
+/** Packages with the schemas of other projects' kinds, by group; the other groups are Kubernetes' own. */
+const libraries: Readonly<Record<string, string>> = {
+  "gateway.networking.k8s.io": "@kubernetes-models/gateway-api",
+  "postgresql.cnpg.io": "@kubernetes-models/cloudnative-pg",
+  "external-secrets.io": "@kubernetes-models/external-secrets",
+  "monitoring.coreos.com": "@kubernetes-models/prometheus-operator",
+  "keda.sh": "@kubernetes-models/keda",
 };
+
+/** The Barman Cloud plugin publishes no schema as a package: the fields that its documentation gives. */
+const objectStoreFields = "retentionPolicy configuration instanceSidecarConfiguration".split(" ");
 
 /** Violations with the object's name; empty: valid. */
 export async function schemaProblems(object: KubeObject): Promise<string[]> {
   const name = `${object.kind}/${object.metadata.name}`;
-  const custom = customKinds[`${object.apiVersion}/${object.kind}`];
-  if (custom) {
-    const unknown = Object.keys(object.spec).filter((field) => !custom.includes(field));
+  if (object.kind === "ObjectStore") {
+    const unknown = Object.keys(object.spec).filter((field) => !objectStoreFields.includes(field));
     return unknown.map((field) => `${name}: ${field} is no field of a ${object.kind}`);
   }
-  const library = object.apiVersion.startsWith("gateway.networking.k8s.io/")
-    ? "@kubernetes-models/gateway-api"
-    : "kubernetes-models";
+  const [group = ""] = object.apiVersion.split("/");
+  const library = libraries[group] ?? "kubernetes-models";
   const models: Record<string, unknown> = await import(`${library}/${object.apiVersion}`);
   const model = models[object.kind];
   if (typeof model !== "function") return [`${name}: unknown kind in ${object.apiVersion}`];
