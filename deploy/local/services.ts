@@ -192,5 +192,8 @@ function simulatorEnvironment({ secrets, databases, ports }: StackEnvironment): 
     SIMULATOR_SECRET_KEY: secrets.simulatorSecretKey,
     SIMULATOR_WEBHOOK_SECRET: secrets.simulatorWebhookSecret,
     SIMULATOR_WEBHOOK_URL: `${urlOf(ports.gateway)}/processors/simulator/{account}`,
+    // A first try sees a payout within minutes.
+    SIMULATOR_SETTLEMENT_SECONDS: process.env.SIMULATOR_SETTLEMENT_SECONDS ?? "60",
+    SIMULATOR_PAYOUT_SECONDS: process.env.SIMULATOR_PAYOUT_SECONDS ?? "120",
   };
 }

@@ -52,6 +52,9 @@ export interface TestStackOptions extends Partial<StackOptions> {
   clocks?: FalseClocks;
 }
 
+/** Money stays pending: days pass before the simulator's payouts. */
+const unpaid = { SIMULATOR_SETTLEMENT_SECONDS: "172800", SIMULATOR_PAYOUT_SECONDS: "86400" };
+
 /** Starts a private stack on throw-away state; `stop` removes the state too. */
 export async function startTestStack(options: TestStackOptions = {}): Promise<RunningStack> {
   const { ownServers, clocks, ...chosen } = options;
@@ -65,7 +68,7 @@ export async function startTestStack(options: TestStackOptions = {}): Promise<Ru
     ...chosen,
     stateDir,
     // Each connection costs PostgreSQL 20 ms of CPU, and again what each of its first statements reads of the catalog.
-    env: { RATE_LIMIT: "off", LOG_LEVEL: "info", DATABASE_CONNECTIONS: "6", ...chosen.env },
+    env: { RATE_LIMIT: "off", LOG_LEVEL: "info", DATABASE_CONNECTIONS: "6", ...unpaid, ...chosen.env },
   });
   return {
     ...running,
