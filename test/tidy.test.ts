@@ -267,6 +267,11 @@ test("a room of the platform imports only rooms above it in docs/architecture.md
   ]);
 });
 
+test("the NATS client is imported in one file, so that its successor is a change there", () => {
+  const importers = files.filter(({ text }) => /from "nats["/]/.test(withoutComments(text)));
+  none(importers.map(({ path }) => path).filter((path) => path !== "services/platform/values/nats.ts"));
+});
+
 test("unchecked values are read as unknown, not by Object(), whose members are any", () => {
   const readsAsAny = ({ path, text }: SourceFile) =>
     !/\/(members|unchecked)\.ts$/.test(path) && /(?<![\w.])Object\(/.test(withoutComments(text));
@@ -503,7 +508,7 @@ test("npm checks each package that it fetches by the lock file's hash, but for d
 
 /** Lines by `wc -l`, and files. A change that makes something smaller lowers its number here. */
 const budgets = {
-  product: 99_551,
+  product: 99_570,
   platform: 9_000,
   platformFiles: 73,
   /** Lines of tests for each line of the product. */

@@ -1,10 +1,10 @@
 // Publishes this replica's tokens to the others and subtracts theirs: a limit holds for all replicas together.
 // Until a report arrives each may allow its own burst. Without the broker every replica limits on its own.
 import { randomBytes } from "node:crypto";
-import type { NatsConnection } from "nats";
 import { BrokerLink, brokerOf } from "#platform/events/connection.ts";
 import { limitsSubject } from "#platform/events/streams.ts";
 import type { Log } from "#platform/telemetry/log.ts";
+import type { NatsConnection } from "#platform/values/nats.ts";
 import type { GatewayConfig } from "../settings.ts";
 import type { RateLimits } from "./rate-limits.ts";
 

@@ -2,8 +2,8 @@
 // services to both servers lead over links that can be cut.
 import { spawn } from "node:child_process";
 import { rm } from "node:fs/promises";
-import { connect } from "nats";
 import { streamName } from "#platform/events/streams.ts";
+import { connect } from "#platform/values/nats.ts";
 import { withDatabase } from "../../deploy/local/databases.ts";
 import { natsUrl } from "../../deploy/local/nats.ts";
 import { postgresUrl } from "../../deploy/local/postgres.ts";

@@ -1,6 +1,6 @@
-import { connect } from "nats";
 import pg from "pg";
 import * as assert from "uvu/assert";
+import { connect } from "#platform/values/nats.ts";
 import { ensureStreams } from "../../deploy/cli/setup/ensure-streams.ts";
 import { freshDatabase } from "./database.ts";
 import { sharedInfra, startInfra } from "./infra.ts";

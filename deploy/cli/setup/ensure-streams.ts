@@ -1,8 +1,9 @@
 // Creates and updates the broker's streams and durable consumers, idempotently.
-import type { JetStreamManager, StreamConfig } from "nats";
+
 import { type Broker, connectBroker, streamManager, unlessMissing } from "#platform/events/connection.ts";
 import { ensureConsumers, StreamRefused } from "#platform/events/consumers.ts";
-import { type StreamSize, streamConfig } from "#platform/events/make-streams.ts";
+import { type StreamSize, streamConfig } from "#platform/events/streams.ts";
+import type { JetStreamManager, StreamConfig } from "#platform/values/nats.ts";
 import { type Source, sources } from "../../../services/services.ts";
 
 /**

@@ -1,7 +1,8 @@
 // Identities of processes: lines that accept their tokens, broker keys and event keys (platform/secrets).
-import { nkeys } from "nats";
+
 import { type CallerName, callerLine, callerNames } from "#platform/secrets/callers.ts";
 import { seedOf } from "#platform/secrets/nkey.ts";
+import { nkeys } from "#platform/values/nats.ts";
 import type { Source } from "../../../services/services.ts";
 
 /** NATS' text formats: the seed `SU…` is secret, the server gets `U…`. */

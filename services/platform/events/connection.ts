@@ -2,18 +2,20 @@
 // completes later and the socket stays open unread, one per attempt at a hanging broker. This one closes it.
 import type { Socket } from "node:net";
 import { setTimeout as pause } from "node:timers/promises";
+import type { OwnNkey } from "#platform/secrets/nkey.ts";
+import type { Log } from "#platform/telemetry/log.ts";
+import { CertificateRefused, certificateRefusal } from "#platform/values/failure.ts";
 import {
   type ConnectionOptions,
   type JetStreamClient,
   type JetStreamManager,
   type NatsConnection,
+  NatsConnectionImpl,
+  NodeTransport,
   nkeyAuthenticator,
-} from "nats";
-import { NatsConnectionImpl, setTransportFactory } from "nats/lib/nats-base-client/internal_mod.js";
-import { NodeTransport, nodeResolveHost } from "nats/lib/src/node_transport.js";
-import type { OwnNkey } from "#platform/secrets/nkey.ts";
-import type { Log } from "#platform/telemetry/log.ts";
-import { CertificateRefused, certificateRefusal } from "#platform/values/failure.ts";
+  nodeResolveHost,
+  setTransportFactory,
+} from "#platform/values/nats.ts";
 import { errorCode } from "#platform/values/unchecked.ts";
 
 /** The broker's address and our identity there. */
@@ -66,9 +68,8 @@ export function streamClient(connection: NatsConnection): JetStreamClient {
 
 /** Skips the client's initial request about the whole account. */
 export function streamManager(connection: NatsConnection, timeoutMs?: number): Promise<JetStreamManager> {
-  const api = selectStreamsApi(connection);
   return connection.jetstreamManager({
-    ...api,
+    ...selectStreamsApi(connection),
     checkAPI: false,
     ...(timeoutMs !== undefined && { timeout: timeoutMs }),
   });

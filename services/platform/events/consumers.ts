@@ -9,7 +9,7 @@ import {
   NatsError,
   nanos,
   ReplayPolicy,
-} from "nats";
+} from "#platform/values/nats.ts";
 import type { Source } from "../../services.ts";
 import { unlessMissing } from "./connection.ts";
 import { consumersOf, eventSubject, streamName } from "./streams.ts";

@@ -3,6 +3,9 @@
 import { setTimeout as pause } from "node:timers/promises";
 import { fromBinary } from "@bufbuild/protobuf";
 import type { Tracer } from "@opentelemetry/api";
+import { type Counter, type Registry, register } from "prom-client";
+import type { Log } from "#platform/telemetry/log.ts";
+import { Failure } from "#platform/values/failure.ts";
 import {
   type ConsumerInfo,
   headers,
@@ -11,10 +14,7 @@ import {
   NatsError,
   type PubAck,
   type StreamInfo,
-} from "nats";
-import { type Counter, type Registry, register } from "prom-client";
-import type { Log } from "#platform/telemetry/log.ts";
-import { Failure } from "#platform/values/failure.ts";
+} from "#platform/values/nats.ts";
 import { type Event, EventSchema } from "#proto/events/v1/events_pb.ts";
 import type { Source } from "../../services.ts";
 import { type Broker, BrokerLink, streamClient, streamManager, unlessMissing, waitAtMost } from "./connection.ts";

@@ -1,8 +1,8 @@
 // One durable consumer: pulls events in batches, passes each batch to its handler, and acknowledges what is durable.
 import type { Tracer } from "@opentelemetry/api";
-import { type ConsumerMessages, type JsMsg, millis, type NatsConnection, nanos } from "nats";
 import type { Counter } from "prom-client";
 import type { Log } from "#platform/telemetry/log.ts";
+import { type ConsumerMessages, type JsMsg, millis, type NatsConnection, nanos } from "#platform/values/nats.ts";
 import type { Event } from "#proto/events/v1/events_pb.ts";
 import type { Source } from "../../services.ts";
 import { streamClient } from "./connection.ts";

@@ -1,13 +1,12 @@
 // A received event: its verification, decoding, spans and its source's confirmation.
-
 import { createHash } from "node:crypto";
 import { fromBinary } from "@bufbuild/protobuf";
 import type { Tracer } from "@opentelemetry/api";
-import type { MsgHdrs } from "nats";
 import type { Counter, Registry } from "prom-client";
 import { newCounter } from "#platform/telemetry/metrics.ts";
 import { type OpenSpan, openSpan } from "#platform/telemetry/trace.ts";
 import { isId } from "#platform/values/id.ts";
+import type { MsgHdrs } from "#platform/values/nats.ts";
 import { findUnstorableFields } from "#platform/values/storable.ts";
 import { type Event, EventSchema } from "#proto/events/v1/events_pb.ts";
 import { Environment } from "#proto/merchant/v1/merchant_pb.ts";

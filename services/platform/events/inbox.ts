@@ -1,5 +1,4 @@
 // The inbox: events that a consumer has applied, recorded in the transaction of their effect.
-
 import type { Sql } from "#platform/database/database.ts";
 import { offerDaysMax } from "./streams.ts";
 

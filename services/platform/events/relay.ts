@@ -6,10 +6,10 @@ import type { Database } from "#platform/database/database.ts";
 import type { JobContext } from "#platform/process/job.ts";
 import type { Log } from "#platform/telemetry/log.ts";
 import type { EventBus } from "./event-bus.ts";
-import type { StreamSize } from "./make-streams.ts";
 import { type Outbox, sweepOutbox } from "./outbox.ts";
 import { markPublished, readRecord } from "./stream-record.ts";
 import { StreamCut, StreamWatch } from "./stream-watch.ts";
+import type { StreamSize } from "./streams.ts";
 
 // 1,000 rows per round measured little better than 100.
 const batchMax = 500;

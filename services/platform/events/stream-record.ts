@@ -1,7 +1,6 @@
 // The table event_stream (the last known state of the stream) and resending of lost outbox rows. Marking rows as
 // published and recording a loss both lock the one row of event_stream first, so no row is marked that was sent to a
 // stream before the loss.
-
 import { byKey } from "#platform/database/batch.ts";
 import type { Database, Sql } from "#platform/database/database.ts";
 import { consumerNames, type Finding, type KnownStream, type SeenStream } from "./stream-loss.ts";

@@ -1,20 +1,19 @@
 // Watches a service's own stream: creates it if missing, and finds lost events for the relay to resend. Nothing is
 // published on a connection before this check: a store that lost its end would assign the lost positions to other
 // events and look complete again.
-import type { JetStreamManager, NatsConnection, StreamInfo } from "nats";
 import { type Counter, type Registry, register } from "prom-client";
 import type { Database } from "#platform/database/database.ts";
 import type { JobContext } from "#platform/process/job.ts";
 import type { Log } from "#platform/telemetry/log.ts";
 import { newCounter } from "#platform/telemetry/metrics.ts";
+import type { JetStreamManager, NatsConnection, StreamInfo } from "#platform/values/nats.ts";
 import type { Source } from "../../services.ts";
 import { streamManager, unlessMissing } from "./connection.ts";
 import { ensureConsumers } from "./consumers.ts";
 import type { EventBus } from "./event-bus.ts";
-import { makeStream, type StreamSize } from "./make-streams.ts";
 import { judgeStream, lossKinds, type SeenStream } from "./stream-loss.ts";
 import { readRecord, rememberStream, type StreamLoss, type StreamRecord, sendLostAgain } from "./stream-record.ts";
-import { findConsumedSeq, streamName } from "./streams.ts";
+import { findConsumedSeq, makeStream, type StreamSize, streamName } from "./streams.ts";
 
 /** The stream reused a position for another event. */
 export class StreamCut extends Error {

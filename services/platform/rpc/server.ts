@@ -1,6 +1,5 @@
 // The RPC server of a process: one port for Connect, gRPC and gRPC-Web over HTTP/2 and HTTP/1.1, with
 // authentication, validation, deadlines, one log line per failed call, health, reflection and draining.
-
 import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from "node:http";
 import type { Http2ServerRequest, Http2ServerResponse } from "node:http2";
 import type { DescService } from "@bufbuild/protobuf";

@@ -1,6 +1,5 @@
 // A key management service that wraps our keys: its interface, its errors, the retries, and Vault's transit engine.
 // Errors never contain a key or a wrapped key.
-
 import { readFileSync } from "node:fs";
 import { setTimeout as pause } from "node:timers/promises";
 import { Agent, request } from "undici";

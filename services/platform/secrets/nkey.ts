@@ -1,7 +1,7 @@
 // A process's identity at the broker: an Ed25519 key as an NKEY (https://docs.nats.io, NKeys) in a file that may change
 // at runtime. The server knows the public half and its permissions (deploy/cli/setup/broker-rights.ts); the seed stays
 // in the process.
-import { nkeys } from "nats";
+import { nkeys } from "#platform/values/nats.ts";
 import { LiveFile } from "./live-file.ts";
 
 export interface OwnNkey {

@@ -4,7 +4,6 @@
 import { setTimeout as pause } from "node:timers/promises";
 import { fromBinary } from "@bufbuild/protobuf";
 import { timestampDate } from "@bufbuild/protobuf/wkt";
-import type { NatsConnection, StreamInfo } from "nats";
 import { type Gauge, type Registry, register } from "prom-client";
 import type { Database } from "#platform/database/database.ts";
 import type { EventBus } from "#platform/events/event-bus.ts";
@@ -15,6 +14,7 @@ import type { Log } from "#platform/telemetry/log.ts";
 import { newGauge } from "#platform/telemetry/metrics.ts";
 import { clockMs } from "#platform/values/clock.ts";
 import { Failure } from "#platform/values/failure.ts";
+import type { NatsConnection, StreamInfo } from "#platform/values/nats.ts";
 import { type Event, EventSchema } from "#proto/events/v1/events_pb.ts";
 import type { Source } from "../../services.ts";
 import {

@@ -4,6 +4,9 @@ import assert from "node:assert/strict";
 import { randomBytes } from "node:crypto";
 import { once } from "node:events";
 import { type AddressInfo, createServer } from "node:net";
+import pg from "pg";
+import { StreamRefused } from "#platform/events/consumers.ts";
+import { eventSubject, streamName } from "#platform/events/streams.ts";
 import {
   AckPolicy,
   type ConsumerConfig,
@@ -13,10 +16,7 @@ import {
   type NatsConnection,
   nanos,
   type StreamConfig,
-} from "nats";
-import pg from "pg";
-import { StreamRefused } from "#platform/events/consumers.ts";
-import { eventSubject, streamName } from "#platform/events/streams.ts";
+} from "#platform/values/nats.ts";
 import { migrateAll } from "../../../deploy/cli/setup/migrate-all.ts";
 import { migrateDatabase } from "../../../deploy/cli/setup/migrate-database.ts";
 import { durableConsumers, sources } from "../../../services/services.ts";

@@ -3,10 +3,10 @@
 import assert from "node:assert/strict";
 import { timestampFromDate } from "@bufbuild/protobuf/wkt";
 import type { Client } from "@connectrpc/connect";
-import { connect } from "nats";
 import { streamName } from "#platform/events/streams.ts";
 import { connectPeer, type Peer } from "#platform/rpc/client.ts";
 import { newId } from "#platform/values/id.ts";
+import { connect } from "#platform/values/nats.ts";
 import { ConnectorService } from "#proto/merchant/v1/merchant_pb.ts";
 import { PaymentRecoveryService, RebuildOutcome } from "#proto/payments/v1/recovery_pb.ts";
 import { RecoveryService } from "#proto/status/v1/recovery_pb.ts";

@@ -3,13 +3,13 @@
 import assert from "node:assert/strict";
 import { create, fromBinary, toBinary } from "@bufbuild/protobuf";
 import { timestampNow } from "@bufbuild/protobuf/wkt";
-import type { NatsConnection } from "nats";
 import { register } from "prom-client";
 import type { Database } from "#platform/database/database.ts";
 import { connectBroker } from "#platform/events/connection.ts";
 import { refusedEvents } from "#platform/events/event-message.ts";
 import { eventSubject, streamName } from "#platform/events/streams.ts";
 import { newId } from "#platform/values/id.ts";
+import type { NatsConnection } from "#platform/values/nats.ts";
 import { type Event, EventSchema } from "#proto/events/v1/events_pb.ts";
 import { type BadLink, openLink } from "../../chaos/link.ts";
 import { openDatabase } from "../../harness/database.ts";

@@ -2,7 +2,6 @@
 import assert from "node:assert/strict";
 import { randomBytes } from "node:crypto";
 import { fromBinary } from "@bufbuild/protobuf";
-import { connect } from "nats";
 import { Database } from "#platform/database/database.ts";
 import { EventBus } from "#platform/events/event-bus.ts";
 import type { Consumer } from "#platform/events/event-consumer.ts";
@@ -12,6 +11,7 @@ import { relayOnce } from "#platform/events/relay.ts";
 import { readRecord, sendAgain } from "#platform/events/stream-record.ts";
 import { createLog } from "#platform/telemetry/log.ts";
 import { newId } from "#platform/values/id.ts";
+import { connect } from "#platform/values/nats.ts";
 import { EventSchema } from "#proto/events/v1/events_pb.ts";
 import { Environment } from "#proto/merchant/v1/merchant_pb.ts";
 import { ensureStreams } from "../../../deploy/cli/setup/ensure-streams.ts";

@@ -1,8 +1,8 @@
 // Three NATS servers in a cluster, each with a copy of every stream, as the production manifests run them. One at a
 // time is killed and comes back with what it had stored.
 import { join } from "node:path";
-import { connect, type StreamInfo } from "nats";
 import { copiesOf } from "#platform/events/streams.ts";
+import { connect, type StreamInfo } from "#platform/values/nats.ts";
 import { freePort } from "../../../deploy/local/free-port.ts";
 import { type NatsServer, startNats } from "../../../deploy/local/nats.ts";
 import { findNatsServer } from "../../../deploy/local/nats-binary.ts";
