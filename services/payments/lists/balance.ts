@@ -42,20 +42,25 @@ export async function readBalance(
        select t.at, (t.at at time zone 'UTC')::date as day, (t.at at time zone 'UTC')::date::timestamp at time zone 'UTC' as midnight
        from (select coalesce($3::timestamptz, now()) as at) t),
      parts as (
-       select d.currency, d.occurred, d.available, d.reserved, d.fees_due from movement_days d, moment
-       where d.merchant_id = $1 and d.environment = $2 and d.day < moment.day
+       select d.currency, sum(d.occurred) as occurred, sum(d.available) as available, sum(d.reserved) as reserved,
+         sum(d.fees_due) as fees_due
+       from movement_days d, moment where d.merchant_id = $1 and d.environment = $2 and d.day < moment.day group by d.currency
        union all
-       select m.currency, case when type = 'fee' then 0 else net end, 0, case when type in ('reserve', 'release') then -net else 0 end,
-         case when type = 'fee' then -net else 0 end
+       select m.currency, sum(net) filter (where type <> 'fee'), 0, -sum(net) filter (where type in ('reserve', 'release')),
+         -sum(net) filter (where type = 'fee')
        from movements m, moment
        where m.merchant_id = $1 and m.environment = $2 and m.occurred_at >= moment.midnight and m.occurred_at <= moment.at
+       group by m.currency
        union all
-       select m.currency, 0, net, 0, 0 from movements m, moment
+       select m.currency, 0, sum(net), 0, 0 from movements m, moment
        where m.merchant_id = $1 and m.environment = $2 and m.type <> 'fee' and m.available_at >= moment.midnight
-         and m.available_at <= moment.at)
+         and m.available_at <= moment.at
+       group by m.currency)
      select moment.at, sums.* from moment left join (
-       select currency, sum(occurred)::text as occurred, sum(available)::text as available, sum(reserved)::text as reserved,
-         sum(fees_due)::text as fees_due from parts group by currency) sums on true order by currency`,
+       select currency, coalesce(sum(occurred), 0)::text as occurred, coalesce(sum(available), 0)::text as available,
+         coalesce(sum(reserved), 0)::text as reserved, coalesce(sum(fees_due), 0)::text as fees_due from parts
+       group by currency) sums on true
+     order by currency`,
     [owner.merchantId, owner.environment, at?.toISOString() ?? null],
   );
   const balances = rows.flatMap((row) => (row.currency === null ? [] : [balanceOf(row.currency, row)]));
