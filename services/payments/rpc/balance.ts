@@ -9,9 +9,6 @@ import {
   type BalanceService,
   type BalanceTransaction,
   BalanceTransactionSchema,
-  GetBalanceResponseSchema,
-  ListBalanceTransactionsResponseSchema,
-  ListPayoutsResponseSchema,
   type Payout,
   PayoutSchema,
 } from "#proto/payments/v1/balance_pb.ts";
@@ -33,7 +30,7 @@ export function balanceRpc({ db }: { readonly db: Database }): ServiceImpl<typeo
     getBalance: async (request) => {
       const { at, balances } = await readBalance(db, request, request.at && timestampDate(request.at));
       const days = request.at ? [] : await pendingDays(db, request);
-      return create(GetBalanceResponseSchema, { balances, at: timestampFromDate(at), pendingDays: days });
+      return { balances, at: timestampFromDate(at), pendingDays: days };
     },
     listBalanceTransactions: async (request) => {
       const filters = { ...request, ...timesOf(request) };
@@ -48,7 +45,7 @@ export function balanceRpc({ db }: { readonly db: Database }): ServiceImpl<typeo
         },
       );
       const transactions = rows.map(toTransaction);
-      return create(ListBalanceTransactionsResponseSchema, { transactions, total, sums, hasMore });
+      return { transactions, total, sums, hasMore };
     },
     getBalanceTransaction: async (request) => {
       const found = await findTransaction(db, request, request.id);
@@ -61,7 +58,7 @@ export function balanceRpc({ db }: { readonly db: Database }): ServiceImpl<typeo
         (id) => locateMoney(db, "payouts", request, id),
         (window) => listPayoutItems(db, request, { ...request, ...timesOf(request) }, window),
       );
-      return create(ListPayoutsResponseSchema, { payouts: rows.map(toPayout), total, hasMore });
+      return { payouts: rows.map(toPayout), total, hasMore };
     },
     getPayout: async (request) => {
       const found = await findPayout(db, request, request.id);

@@ -1,18 +1,10 @@
 // payments.v1.DisputeService, in proto order.
-import { create } from "@bufbuild/protobuf";
 import { timestampDate } from "@bufbuild/protobuf/wkt";
 import type { ServiceImpl } from "@connectrpc/connect";
 import { readPage } from "#platform/lists/dated-list.ts";
 import type { Recovery } from "#platform/service/recovery.ts";
 import { Failure, invalidField } from "#platform/values/failure.ts";
-import {
-  type DisputeService,
-  FinishDisputeFileResponseSchema,
-  GetDisputeResponseSchema,
-  ListDisputeFilesResponseSchema,
-  ListDisputesResponseSchema,
-  ReadDisputeFileResponseSchema,
-} from "#proto/payments/v1/disputes_pb.ts";
+import type { DisputeService } from "#proto/payments/v1/disputes_pb.ts";
 import { acceptDispute } from "../flows/disputes/accept-dispute.ts";
 import {
   appendDisputeFile,
@@ -40,7 +32,7 @@ export function disputesRpc(deps: DisputesDeps): ServiceImpl<typeof DisputeServi
     getDispute: async (request) => {
       const dispute = await findDisputeRecord(db, request, request.disputeId);
       if (!dispute) throw new Failure("NOT_FOUND");
-      return create(GetDisputeResponseSchema, { dispute: toDisputeRecord(dispute) });
+      return { dispute: toDisputeRecord(dispute) };
     },
     listDisputes: async (request) => {
       const { paymentId, status } = request;
@@ -57,7 +49,7 @@ export function disputesRpc(deps: DisputesDeps): ServiceImpl<typeof DisputeServi
         (id) => locateDispute(db, request, id),
         (window) => listDisputeRecords(db, request, filters, window),
       );
-      return create(ListDisputesResponseSchema, { disputes: rows.map(toDisputeRecord), total, hasMore });
+      return { disputes: rows.map(toDisputeRecord), total, hasMore };
     },
     beginDisputeFile: async ({ type: typeName, ...request }) => {
       const type = fileTypes.find((known) => known === typeName);
@@ -71,15 +63,15 @@ export function disputesRpc(deps: DisputesDeps): ServiceImpl<typeof DisputeServi
     },
     finishDisputeFile: async (request) => {
       const file = await finishDisputeFile(db, request, request);
-      return create(FinishDisputeFileResponseSchema, { file: toDisputeFile(file) });
+      return { file: toDisputeFile(file) };
     },
     listDisputeFiles: async (request) => {
       const files = await listDisputeFiles(db, request, request.disputeId);
-      return create(ListDisputeFilesResponseSchema, { files: files.map(toDisputeFile) });
+      return { files: files.map(toDisputeFile) };
     },
     readDisputeFile: async (request) => {
       const { file, bytes } = await readDisputeFile(db, request, request);
-      return create(ReadDisputeFileResponseSchema, { file: toDisputeFile(file), bytes });
+      return { file: toDisputeFile(file), bytes };
     },
     submitEvidence: (request) => {
       recovery.assertOff();

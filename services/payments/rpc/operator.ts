@@ -8,7 +8,6 @@ import type { Wake } from "#platform/process/job.ts";
 import type { Recovery } from "#platform/service/recovery.ts";
 import { Failure, invalidField } from "#platform/values/failure.ts";
 import {
-  GetInstallationOverviewResponseSchema,
   OperationSchema,
   type OperatorService,
   Resolution,
@@ -94,8 +93,7 @@ export function operatorRpc(deps: OperatorDeps): ServiceImpl<typeof OperatorServ
       }));
       return { replica: hostname(), circuits, total: all.length };
     },
-    getInstallationOverview: async (request) =>
-      create(GetInstallationOverviewResponseSchema, await readInstallationOverview(db, request)),
+    getInstallationOverview: async (request) => await readInstallationOverview(db, request),
     tellPayment: async ({ objectId }) => {
       const found = await findStoryEntry(db, objectId);
       if (!found) throw new Failure("NOT_FOUND");

@@ -1,5 +1,4 @@
 // payments.v1.PaymentsService, in proto order.
-import { create } from "@bufbuild/protobuf";
 import { timestampDate, timestampFromDate } from "@bufbuild/protobuf/wkt";
 import type { ServiceImpl } from "@connectrpc/connect";
 import { announcedDigests } from "#platform/events/outbox.ts";
@@ -9,28 +8,7 @@ import { timeRange } from "#platform/lists/day-range.ts";
 import type { Recovery } from "#platform/service/recovery.ts";
 import { clockNow } from "#platform/values/clock.ts";
 import { Failure } from "#platform/values/failure.ts";
-import {
-  CancelIntentResponseSchema,
-  CreateIntentResponseSchema,
-  CreatePaymentResponseSchema,
-  GetBalancesResponseSchema,
-  GetOverviewResponseSchema,
-  GetPaymentResponseSchema,
-  GetRefundResponseSchema,
-  ListPaymentEntriesResponseSchema,
-  ListPaymentMethodsResponseSchema,
-  ListPaymentNotesResponseSchema,
-  type ListPaymentsRequest,
-  ListPaymentsResponseSchema,
-  type ListRefundsRequest,
-  type ListRefundsResponse,
-  ListRefundsResponseSchema,
-  type PaymentsService,
-  PreviewRoutingResponseSchema,
-  ReceiveProcessorEventResponseSchema,
-  RenewIntentResponseSchema,
-  VerifyIntentResponseSchema,
-} from "#proto/payments/v1/payments_pb.ts";
+import type { ListPaymentsRequest, ListRefundsRequest, PaymentsService } from "#proto/payments/v1/payments_pb.ts";
 import { previewRouting } from "../flows/accounts/choose-account.ts";
 import type { ConnectorAccountDeps } from "../flows/accounts/connector-accounts.ts";
 import { chooseMethods, listMethods } from "../flows/accounts/payment-methods.ts";
@@ -73,37 +51,36 @@ export function paymentsRpc(deps: PaymentsDeps): ServiceImpl<typeof PaymentsServ
   return {
     createIntent: async (request) => {
       recovery.assertOff();
-      const made = await createIntent(deps, {
+      return await createIntent(deps, {
         ...request,
         captureMethod: captureMethodOf(request),
         id: request.paymentId,
         expiresAt: request.expiresAt ? timestampDate(request.expiresAt) : clockNow(),
       });
-      return create(CreateIntentResponseSchema, made);
     },
     ...routingMethods(deps),
     verifyIntent: async ({ paymentId, redirectResult }) => {
       const after = await confirmIntent(deps, paymentId, "confirm", redirectResult);
       // The failure reason is in another table, which is read only after a decline.
       const record = after.state.outcome === "failed" ? await findRecord(db, after, paymentId) : undefined;
-      return create(VerifyIntentResponseSchema, { payment: toPaymentState(after, record && payment(record).failure) });
+      return { payment: toPaymentState(after, record && payment(record).failure) };
     },
     ...buyerMethods(deps),
     renewIntent: async (request) => {
       recovery.assertOff();
       const { payment: after, render } = await renewIntent(deps, request);
-      return create(RenewIntentResponseSchema, { payment: toPaymentState(after), ...(render && { render }) });
+      return { payment: toPaymentState(after), ...(render && { render }) };
     },
     ...accountMethods(deps),
     createPayment: async (request) => {
       recovery.assertOff();
       const captureMethod = captureMethodOf(request);
       const record = await createPayment(deps, { ...request, id: request.paymentId, captureMethod });
-      return create(CreatePaymentResponseSchema, { payment: payment(record) });
+      return { payment: payment(record) };
     },
     getPayment: async (request) => {
       const record = await readPayment(deps, request, request.paymentId);
-      return create(GetPaymentResponseSchema, { payment: payment(record) });
+      return { payment: payment(record) };
     },
     batchGetPayments: async ({ paymentIds }) => {
       const records = await findRecordsById(db, paymentIds);
@@ -117,7 +94,7 @@ export function paymentsRpc(deps: PaymentsDeps): ServiceImpl<typeof PaymentsServ
         (id) => findCursor(db, "payments", request, id),
         (window) => listPayments(db, request, filters, { ...window, isUncounted: request.withoutTotal }),
       );
-      return create(ListPaymentsResponseSchema, { payments: rows.map(toListedPayment), total, hasMore });
+      return { payments: rows.map(toListedPayment), total, hasMore };
     },
     listUpdatedPayments: async (request) => {
       const { updatedFrom, updatedTo, pageSize: limit, pageToken } = request;
@@ -135,7 +112,7 @@ export function paymentsRpc(deps: PaymentsDeps): ServiceImpl<typeof PaymentsServ
     getRefund: async (request) => {
       const refund = await findRefundRecord(db, request, request.refundId);
       if (!refund) throw new Failure("NOT_FOUND");
-      return create(GetRefundResponseSchema, { refund: toRefund(refund) });
+      return { refund: toRefund(refund) };
     },
     listRefunds: (request) => listRefunds(db, request),
     ...noteMethods(deps),
@@ -143,8 +120,7 @@ export function paymentsRpc(deps: PaymentsDeps): ServiceImpl<typeof PaymentsServ
       await findProcessorAccounts(deps, request);
       return {};
     },
-    receiveProcessorEvent: async (request) =>
-      create(ReceiveProcessorEventResponseSchema, await receiveProcessorEvent(deps, request)),
+    receiveProcessorEvent: async (request) => await receiveProcessorEvent(deps, request),
     confirmAnnouncements: async ({ claims }) => {
       const digests = await announcedDigests(db, claims);
       // During a recovery an unknown event may have been announced; its consumers ask again.
@@ -159,12 +135,12 @@ function routingMethods(deps: PaymentsDeps): Pick<ServiceImpl<typeof PaymentsSer
   return {
     previewRouting: async (request) => {
       const previews = await previewRouting(deps, { ...request, captureMethod: captureMethodOf(request) });
-      return create(PreviewRoutingResponseSchema, {
+      return {
         previews: previews.map(({ routing, ...each }) => ({
           ...each,
           routing: { ...routing, rule: routing.rule ?? 0 },
         })),
-      });
+      };
     },
   };
 }
@@ -176,7 +152,7 @@ function accountMethods(
     listPaymentMethods: async (request) => {
       const { methods, chosen } = await listMethods(deps, request);
       const listed = methods.map((terms) => ({ ...terms, currencies: [...terms.currencies] }));
-      return create(ListPaymentMethodsResponseSchema, { methods: listed, chosen: [...chosen] });
+      return { methods: listed, chosen: [...chosen] };
     },
     choosePaymentMethods: async (request) => {
       const connector = await chooseMethods(deps, request);
@@ -185,7 +161,7 @@ function accountMethods(
   };
 }
 
-async function listRefunds(db: PaymentsDeps["db"], request: ListRefundsRequest): Promise<ListRefundsResponse> {
+async function listRefunds(db: PaymentsDeps["db"], request: ListRefundsRequest) {
   const { paymentId, orderReference, customerEmail, needsAction, status, from, to } = request;
   if (paymentId && !(await findRecord(db, request, paymentId))) throw new Failure("NOT_FOUND");
   const filters = { status, range: timeRange(from && timestampDate(from), to && timestampDate(to)) };
@@ -200,7 +176,7 @@ async function listRefunds(db: PaymentsDeps["db"], request: ListRefundsRequest):
   );
   const buyers = await findBuyers(db, rows);
   const refunds = rows.map((row) => ({ ...toRefund(row), ...buyers.get(row.paymentId) }));
-  return create(ListRefundsResponseSchema, { refunds, total, hasMore });
+  return { refunds, total, hasMore };
 }
 
 function noteMethods({
@@ -213,9 +189,9 @@ function noteMethods({
     },
     listPaymentNotes: async (request) => {
       const notes = await listNotes(db, request, request.paymentId);
-      return create(ListPaymentNotesResponseSchema, {
+      return {
         notes: notes.map((note) => ({ ...note, createdAt: timestampFromDate(note.createdAt) })),
-      });
+      };
     },
   };
 }
@@ -233,13 +209,13 @@ function bookMethods({
   db,
 }: PaymentsDeps): Pick<ServiceImpl<typeof PaymentsService>, "getBalances" | "listPaymentEntries" | "getOverview"> {
   return {
-    getBalances: async (request) => create(GetBalancesResponseSchema, { balances: await readBalances(db, request) }),
+    getBalances: async (request) => ({ balances: await readBalances(db, request) }),
     listPaymentEntries: async (request) => {
       if (!(await findRecord(db, request, request.paymentId))) throw new Failure("NOT_FOUND");
       const entries = await readEntries(db, request, request.paymentId);
-      return create(ListPaymentEntriesResponseSchema, { entries: entries.map(toJournalEntry) });
+      return { entries: entries.map(toJournalEntry) };
     },
-    getOverview: async (request) => create(GetOverviewResponseSchema, await readOverview(db, request, request.days)),
+    getOverview: async (request) => await readOverview(db, request, request.days),
   };
 }
 
@@ -249,7 +225,7 @@ function endingMethods(
   return {
     cancelIntent: async ({ paymentId, merchantAsked: byMerchant }) => {
       const after = await cancelIntent(deps, paymentId, byMerchant);
-      return create(CancelIntentResponseSchema, { payment: toPaymentState(after) });
+      return { payment: toPaymentState(after) };
     },
     capturePayment: (request) => {
       deps.recovery.assertOff();

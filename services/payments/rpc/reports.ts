@@ -1,15 +1,9 @@
 // payments.v1.ReportService, in proto order.
-import { create } from "@bufbuild/protobuf";
 import type { ServiceImpl } from "@connectrpc/connect";
 import { findCursor } from "#platform/lists/cursor.ts";
 import { readPage } from "#platform/lists/dated-list.ts";
 import { Failure } from "#platform/values/failure.ts";
-import {
-  GetReportResponseSchema,
-  ListReportsResponseSchema,
-  ReadReportFileResponseSchema,
-  type ReportService,
-} from "#proto/payments/v1/reports_pb.ts";
+import type { ReportService } from "#proto/payments/v1/reports_pb.ts";
 import { type CreateReportDeps, createReport } from "../flows/reports/create-report.ts";
 import { readReportFile } from "../flows/reports/report-file.ts";
 import { toReport } from "../messages.ts";
@@ -23,7 +17,7 @@ export function reportsRpc(deps: CreateReportDeps): ServiceImpl<typeof ReportSer
     getReport: async (request) => {
       const report = await findReport(db, request, request.id);
       if (!report) throw new Failure("NOT_FOUND");
-      return create(GetReportResponseSchema, { report: toReport(report) });
+      return { report: toReport(report) };
     },
     listReports: async (request) => {
       const { rows, total, hasMore } = await readPage(
@@ -31,11 +25,11 @@ export function reportsRpc(deps: CreateReportDeps): ServiceImpl<typeof ReportSer
         (id) => findCursor(db, "reports", request, id),
         (window) => listReports(db, request, window),
       );
-      return create(ListReportsResponseSchema, { reports: rows.map(toReport), total, hasMore });
+      return { reports: rows.map(toReport), total, hasMore };
     },
     readReportFile: async (request) => {
       const { report, bytes } = await readReportFile(deps, request, request);
-      return create(ReadReportFileResponseSchema, { report: toReport(report), bytes });
+      return { report: toReport(report), bytes };
     },
   };
 }
