@@ -32,8 +32,8 @@ export interface OperationText {
   readonly tag: string;
   readonly summary: string;
   readonly description?: string;
-  /** Status of success (docs/contract.md §1). */
-  readonly status: 200 | 201 | 204;
+  /** Status of success (docs/contract.md §1); default 200. */
+  readonly status?: 200 | 201 | 204;
   /** Codes of this operation; the document adds those of its kind. */
   readonly errors?: readonly ErrorCode[];
   readonly messages?: Messages;
@@ -73,6 +73,7 @@ export interface Operation<
 /** An operation as the document lists it. */
 export interface ListedOperation extends OperationText {
   readonly access: Access;
+  readonly status: 200 | 201 | 204;
   readonly params?: TSchema;
   readonly query?: TSchema;
   readonly body?: TSchema;
@@ -124,8 +125,8 @@ export function addOperation<
   admit: onRequestAsyncHookHandler,
   handle: (call: NoInfer<Call<P, Q, B>>) => Promise<NoInfer<Static<R> | Static<W>>>,
 ): void {
-  const { params, body, raw, response, repeated } = operation;
-  registry.operations.push({ ...operation, access });
+  const { params, body, raw, response, repeated, status = 200 } = operation;
+  registry.operations.push({ ...operation, status, access });
   const query = { ...(operation.query ?? noParameters), ...strict };
   const route: RouteOptions = {
     method: operation.method,
@@ -139,7 +140,7 @@ export function addOperation<
       ...(params && { params }),
       querystring: query,
       ...(body && { body }),
-      ...(response && { response: { [operation.status]: response, ...(repeated && { 200: repeated }) } }),
+      ...(response && { response: { [status]: response, ...(repeated && { 200: repeated }) } }),
     },
     onRequest: admit,
     // PHP's and fetch's clients send a content type with an empty body, too.
@@ -168,8 +169,8 @@ export function addOperation<
           reply,
         });
         if (operation.file !== undefined) return reply.sent ? reply : reply.send(answer);
-        const status = repeated && reply.hasHeader("idempotent-replayed") ? 200 : operation.status;
-        return reply.code(status).send(status === 204 ? undefined : answer);
+        reply.code(repeated && reply.hasHeader("idempotent-replayed") ? 200 : status);
+        return reply.send(status === 204 ? undefined : answer);
       }),
   };
   if (body || operation.method === "GET") registry.app.route(route);

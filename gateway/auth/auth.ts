@@ -51,10 +51,12 @@ export function merchantRoute<
   W extends TSchema = R,
 >(
   context: GatewayContext,
-  scope: Scope,
-  operation: Operation<P, Q, B, R, W>,
-  handle: Handler<P, Q, B, R | W, { principal: Principal }>,
+  operation: Operation<P, Q, B, R, W> & {
+    readonly scope: Scope;
+    readonly handle: Handler<P, Q, B, R | W, { principal: Principal }>;
+  },
 ): void {
+  const { scope, handle } = operation;
   addOperation<P, Q, B, R, W>(
     context,
     operation,
@@ -92,11 +94,13 @@ function isOpenTo({ method, whileSuspended }: OperationText, merchantStatus: str
 /** Adds a route for a buyer's browser, with the session's secret in the query. CORS is open, without credentials. */
 export function buyerRoute<R extends TSchema, B extends TSchema = TObject>(
   context: GatewayContext,
-  operation: Operation<TObject, TObject, B, R>,
-  /** `confirm` calls the processor. */
-  limit: "resolve" | "confirm",
-  handle: Handler<TObject, TObject, B, R, { sessionId: string; sessionSecret: string }>,
+  operation: Operation<TObject, TObject, B, R> & {
+    /** `confirm` calls the processor. */
+    readonly limit: "resolve" | "confirm";
+    readonly handle: Handler<TObject, TObject, B, R, { sessionId: string; sessionSecret: string }>;
+  },
 ): void {
+  const { limit, handle } = operation;
   addOperation<TObject, TObject, B, R>(
     context,
     operation,
@@ -113,7 +117,7 @@ export function buyerRoute<R extends TSchema, B extends TSchema = TObject>(
   );
 }
 
-/** Adds an open route. @param limit per address: new applications, or requests for an existing one */
+/** Adds an open route. */
 export function openRoute<
   P extends TSchema = TObject,
   Q extends TSchema = TObject,
@@ -121,10 +125,13 @@ export function openRoute<
   R extends TSchema = TObject,
 >(
   context: GatewayContext,
-  limit: "onboarding" | "applicant",
-  operation: Operation<P, Q, B, R>,
-  handle: Handler<P, Q, B, R, unknown>,
+  operation: Operation<P, Q, B, R> & {
+    /** Per address: new applications, or requests for an existing one. */
+    readonly limit: "onboarding" | "applicant";
+    readonly handle: Handler<P, Q, B, R, unknown>;
+  },
 ): void {
+  const { limit, handle } = operation;
   addOperation<P, Q, B, R>(
     context,
     operation,

@@ -75,21 +75,17 @@ const listQuery = Type.Object({
 });
 
 export function apiKeyRoutes(context: GatewayContext, { apiKeys }: Pick<Peers, "apiKeys">): void {
-  merchantRoute(
-    context,
-    "merchant:read",
-    {
-      id: "listApiKeys",
-      method: "GET",
-      path: "/v1/merchants/me/api-keys",
-      tag,
-      summary: "List the API keys",
-      description: "Active keys first, then newest first. `total` counts keys of any status.",
-      status: 200,
-      query: listQuery,
-      response: pageSchema(ApiKeyJson),
-    },
-    async ({ principal: { merchantId, environment }, query: { limit, offset, after = "" } }) => {
+  merchantRoute(context, {
+    id: "listApiKeys",
+    method: "GET",
+    path: "/v1/merchants/me/api-keys",
+    scope: "merchant:read",
+    tag,
+    summary: "List the API keys",
+    description: "Active keys first, then newest first. `total` counts keys of any status.",
+    query: listQuery,
+    response: pageSchema(ApiKeyJson),
+    handle: async ({ principal: { merchantId, environment }, query: { limit, offset, after = "" } }) => {
       const wanted = { limit, offset: BigInt(offset), afterId: after };
       const answer = await apiKeys.listApiKeys({ merchantId, environment, ...wanted });
       return pageJson(
@@ -98,29 +94,26 @@ export function apiKeyRoutes(context: GatewayContext, { apiKeys }: Pick<Peers, "
         answer.total,
       );
     },
-  );
+  });
   createKey(context, apiKeys);
   changeKey(context, apiKeys);
 }
 
 function createKey(context: GatewayContext, apiKeys: Peers["apiKeys"]): void {
-  merchantRoute(
-    context,
-    "merchant:write",
-    {
-      id: "createApiKey",
-      method: "POST",
-      path: "/v1/merchants/me/api-keys",
-      tag,
-      summary: "Create an API key",
-      description:
-        "Only this response contains the raw key. The key belongs to the calling key's environment and gets at most its scopes, addresses and expiry (403 `forbidden` otherwise). An environment has at most 50 active keys.",
-      status: 201,
-      body: ApiKeyRequest,
-      response: NewApiKey,
-      errors: ["too_many_keys"],
-    },
-    async ({ principal: { merchantId, environment, scopes: own }, body }) => {
+  merchantRoute(context, {
+    id: "createApiKey",
+    method: "POST",
+    path: "/v1/merchants/me/api-keys",
+    scope: "merchant:write",
+    tag,
+    summary: "Create an API key",
+    description:
+      "Only this response contains the raw key. The key belongs to the calling key's environment and gets at most its scopes, addresses and expiry (403 `forbidden` otherwise). An environment has at most 50 active keys.",
+    status: 201,
+    body: ApiKeyRequest,
+    response: NewApiKey,
+    errors: ["too_many_keys"],
+    handle: async ({ principal: { merchantId, environment, scopes: own }, body }) => {
       assertOwnEnvironment(environment, body.environment);
       const wanted = new Set<string>(body.scopes ?? own);
       // The service also checks the stored key, except one of the previous release.
@@ -132,75 +125,65 @@ function createKey(context: GatewayContext, apiKeys: Peers["apiKeys"]): void {
       const key = { name: body.name, scopes: [...wanted], ...limits };
       return presentNewApiKey(await translateRefusal(apiKeys.createApiKey({ merchantId, environment, ...key })));
     },
-  );
+  });
 }
 
 function changeKey(context: GatewayContext, apiKeys: Peers["apiKeys"]): void {
-  merchantRoute(
-    context,
-    "merchant:write",
-    {
-      id: "limitApiKey",
-      method: "PATCH",
-      path: "/v1/merchants/me/api-keys/:id",
-      tag,
-      summary: "Limit an API key to IP addresses",
-      description:
-        "Takes effect within a second and is recorded in the audit log. A limited key can only choose among its own addresses. To give another key more addresses, the calling key needs all scopes and addresses of that key (403 `forbidden` otherwise). Only active keys can be changed. Keep your own address in the list: only the operator can help a merchant that has locked itself out.",
-      status: 200,
-      params: keyId,
-      body: LimitRequest,
-      response: ApiKeyJson,
-      errors: ["not_found"],
-    },
-    async ({ principal: { merchantId, environment }, params, body }) => {
+  merchantRoute(context, {
+    id: "limitApiKey",
+    method: "PATCH",
+    path: "/v1/merchants/me/api-keys/:id",
+    scope: "merchant:write",
+    tag,
+    summary: "Limit an API key to IP addresses",
+    description:
+      "Takes effect within a second and is recorded in the audit log. A limited key can only choose among its own addresses. To give another key more addresses, the calling key needs all scopes and addresses of that key (403 `forbidden` otherwise). Only active keys can be changed. Keep your own address in the list: only the operator can help a merchant that has locked itself out.",
+    params: keyId,
+    body: LimitRequest,
+    response: ApiKeyJson,
+    errors: ["not_found"],
+    handle: async ({ principal: { merchantId, environment }, params, body }) => {
       const limit = { apiKeyId: params.id, allowedIps: { ranges: body.allowed_ips } };
       const { apiKey } = await translateRefusal(apiKeys.limitApiKey({ merchantId, environment, ...limit }));
       if (!apiKey) throw new Error("the record of the key is missing");
       return presentMessage(ApiKeyJson, apiKey);
     },
-  );
-  merchantRoute(
-    context,
-    "merchant:write",
-    {
-      id: "rollApiKey",
-      method: "POST",
-      path: "/v1/merchants/me/api-keys/:id/roll",
-      tag,
-      summary: "Replace an API key",
-      description:
-        "Creates a successor with the same name, scopes, addresses and expiry. The old key keeps working during the overlap. The calling key needs every scope and address of the rolled key and may not expire before it (403 `forbidden` otherwise). Without an overlap (`expires_in` 0) it also works with 50 active keys.",
-      status: 201,
-      params: keyId,
-      body: RollRequest,
-      response: NewApiKey,
-      errors: ["not_found", "too_many_keys"],
-    },
-    async ({ principal: { merchantId, environment }, params, body }) => {
+  });
+  merchantRoute(context, {
+    id: "rollApiKey",
+    method: "POST",
+    path: "/v1/merchants/me/api-keys/:id/roll",
+    scope: "merchant:write",
+    tag,
+    summary: "Replace an API key",
+    description:
+      "Creates a successor with the same name, scopes, addresses and expiry. The old key keeps working during the overlap. The calling key needs every scope and address of the rolled key and may not expire before it (403 `forbidden` otherwise). Without an overlap (`expires_in` 0) it also works with 50 active keys.",
+    status: 201,
+    params: keyId,
+    body: RollRequest,
+    response: NewApiKey,
+    errors: ["not_found", "too_many_keys"],
+    handle: async ({ principal: { merchantId, environment }, params, body }) => {
       const rolled = { apiKeyId: params.id, overlapSeconds: body.expires_in };
       return presentNewApiKey(await translateRefusal(apiKeys.rollApiKey({ merchantId, environment, ...rolled })));
     },
-  );
-  merchantRoute(
-    context,
-    "merchant:write",
-    {
-      id: "revokeApiKey",
-      method: "DELETE",
-      path: "/v1/merchants/me/api-keys/:id",
-      tag,
-      summary: "Revoke an API key",
-      description: "The key stops working within a second. A key with `merchant:write` can revoke any key.",
-      status: 204,
-      params: keyId,
-      errors: ["not_found"],
-    },
-    async ({ principal: { merchantId, environment }, params }) => {
+  });
+  merchantRoute(context, {
+    id: "revokeApiKey",
+    method: "DELETE",
+    path: "/v1/merchants/me/api-keys/:id",
+    scope: "merchant:write",
+    tag,
+    summary: "Revoke an API key",
+    description: "The key stops working within a second. A key with `merchant:write` can revoke any key.",
+    status: 204,
+    params: keyId,
+    errors: ["not_found"],
+    handle: async ({ principal: { merchantId, environment }, params }) => {
       await apiKeys.revokeApiKey({ merchantId, environment, apiKeyId: params.id });
       return {};
     },
-  );
+  });
 }
 
 async function translateRefusal<T>(answer: Promise<T>): Promise<T> {

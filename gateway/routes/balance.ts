@@ -48,58 +48,48 @@ const TransactionPage = Type.Object({
 type Balances = Pick<Peers, "balance">;
 
 export function balanceRoutes(context: GatewayContext, { balance }: Balances): void {
-  merchantRoute(
-    context,
-    "payments:read",
-    {
-      id: "getBalance",
-      method: "GET",
-      path: "/v1/balance",
-      tag,
-      summary: "Read the balance",
-      description:
-        "Your money at the processors by currency, now or `at` an earlier time. The `net` amounts of all balance transactions sum to `available` + `pending` − `fees_due`.",
-      status: 200,
-      query: Type.Object({
-        at: Type.Optional(
-          Type.String({
-            format: dayOrMoment,
-            maxLength: 40,
-            description: "RFC 3339 or YYYY-MM-DD (the day's first moment, UTC); default: now.",
-            examples: ["2025-11-30T23:59:59Z"],
-          }),
-        ),
-      }),
-      response: BalanceJson,
-      errors: [],
-    },
-    async ({ principal: { merchantId, environment }, query }) => {
+  merchantRoute(context, {
+    id: "getBalance",
+    method: "GET",
+    path: "/v1/balance",
+    scope: "payments:read",
+    tag,
+    summary: "Read the balance",
+    description:
+      "Your money at the processors by currency, now or `at` an earlier time. The `net` amounts of all balance transactions sum to `available` + `pending` − `fees_due`.",
+    query: Type.Object({
+      at: Type.Optional(
+        Type.String({
+          format: dayOrMoment,
+          maxLength: 40,
+          description: "RFC 3339 or YYYY-MM-DD (the day's first moment, UTC); default: now.",
+          examples: ["2025-11-30T23:59:59Z"],
+        }),
+      ),
+    }),
+    response: BalanceJson,
+    handle: async ({ principal: { merchantId, environment }, query }) => {
       const at = query.at === undefined ? {} : { at: dayOrMomentOf("at", query.at) };
       return presentBalance(await balance.getBalance({ merchantId, environment, ...at }));
     },
-  );
+  });
   transactionRoutes(context, balance);
   payoutRoutes(context, balance);
 }
 
 function transactionRoutes(context: GatewayContext, balance: Peers["balance"]): void {
-  merchantRoute(
-    context,
-    "payments:read",
-    {
-      id: "listBalanceTransactions",
-      method: "GET",
-      path: "/v1/balance-transactions",
-      tag,
-      summary: "List balance transactions",
-      description:
-        "By `occurred_at`, newest first. `total` and `sum` are exact for the filters. The transactions of a payout sum to its amount: filter by `payout_id`.",
-      status: 200,
-      query: transactionQuery,
-      response: TransactionPage,
-      errors: [],
-    },
-    async ({ principal: { merchantId, environment }, query }) => {
+  merchantRoute(context, {
+    id: "listBalanceTransactions",
+    method: "GET",
+    path: "/v1/balance-transactions",
+    scope: "payments:read",
+    tag,
+    summary: "List balance transactions",
+    description:
+      "By `occurred_at`, newest first. `total` and `sum` are exact for the filters. The transactions of a payout sum to its amount: filter by `payout_id`.",
+    query: transactionQuery,
+    response: TransactionPage,
+    handle: async ({ principal: { merchantId, environment }, query }) => {
       const answer = await balance.listBalanceTransactions({
         ...{ merchantId, environment, type: query.type ?? "", currency: query.currency ?? "" },
         ...{ paymentId: query.payment_id ?? "", refundId: query.refund_id ?? "" },
@@ -110,69 +100,56 @@ function transactionRoutes(context: GatewayContext, balance: Peers["balance"]): 
       const page = pageOf(answer.transactions.map(presentTransaction), query, answer);
       return { ...page, sum: answer.sums.map(presentSum) };
     },
-  );
-  merchantRoute(
-    context,
-    "payments:read",
-    {
-      id: "getBalanceTransaction",
-      method: "GET",
-      path: "/v1/balance-transactions/:id",
-      tag,
-      summary: "Read a balance transaction",
-      description: "With the amount before a conversion by the processor.",
-      status: 200,
-      params: Type.Object({ id: idSchema("movement", "Id of the transaction.") }),
-      response: BalanceTransactionJson,
-      errors: ["not_found"],
-    },
-    async ({ principal: { merchantId, environment }, params: { id } }) => {
+  });
+  merchantRoute(context, {
+    id: "getBalanceTransaction",
+    method: "GET",
+    path: "/v1/balance-transactions/:id",
+    scope: "payments:read",
+    tag,
+    summary: "Read a balance transaction",
+    description: "With the amount before a conversion by the processor.",
+    params: Type.Object({ id: idSchema("movement", "Id of the transaction.") }),
+    response: BalanceTransactionJson,
+    errors: ["not_found"],
+    handle: async ({ principal: { merchantId, environment }, params: { id } }) => {
       const { transaction } = await balance.getBalanceTransaction({ merchantId, environment, id });
       return presentTransaction(transaction);
     },
-  );
+  });
 }
 
 function payoutRoutes(context: GatewayContext, balance: Peers["balance"]): void {
-  merchantRoute(
-    context,
-    "payments:read",
-    {
-      id: "listPayouts",
-      method: "GET",
-      path: "/v1/payouts",
-      tag,
-      summary: "List payouts",
-      description: "The processors' payments to your bank, newest first. `total` is exact for the filters.",
-      status: 200,
-      query: payoutQuery,
-      response: pageSchema(PayoutJson),
-      errors: [],
-    },
-    async ({ principal: { merchantId, environment }, query }) => {
+  merchantRoute(context, {
+    id: "listPayouts",
+    method: "GET",
+    path: "/v1/payouts",
+    scope: "payments:read",
+    tag,
+    summary: "List payouts",
+    description: "The processors' payments to your bank, newest first. `total` is exact for the filters.",
+    query: payoutQuery,
+    response: pageSchema(PayoutJson),
+    handle: async ({ principal: { merchantId, environment }, query }) => {
       const filters = { merchantId, environment, status: query.status ?? "", currency: query.currency ?? "" };
       const answer = await balance.listPayouts({ ...filters, ...timeBounds(query), ...windowOf(query) });
       return pageOf(answer.payouts.map(presentPayout), query, answer);
     },
-  );
-  merchantRoute(
-    context,
-    "payments:read",
-    {
-      id: "getPayout",
-      method: "GET",
-      path: "/v1/payouts/:id",
-      tag,
-      summary: "Read a payout",
-      description: "Its transactions are listed by `payout_id`.",
-      status: 200,
-      params: Type.Object({ id: idSchema("payout", "Id of the payout.") }),
-      response: PayoutJson,
-      errors: ["not_found"],
-    },
-    async ({ principal: { merchantId, environment }, params: { id } }) => {
+  });
+  merchantRoute(context, {
+    id: "getPayout",
+    method: "GET",
+    path: "/v1/payouts/:id",
+    scope: "payments:read",
+    tag,
+    summary: "Read a payout",
+    description: "Its transactions are listed by `payout_id`.",
+    params: Type.Object({ id: idSchema("payout", "Id of the payout.") }),
+    response: PayoutJson,
+    errors: ["not_found"],
+    handle: async ({ principal: { merchantId, environment }, params: { id } }) => {
       const { payout } = await balance.getPayout({ merchantId, environment, id });
       return presentPayout(payout);
     },
-  );
+  });
 }

@@ -112,47 +112,40 @@ const NewSession = jsonComponent(
 export function checkoutSessionRoutes(context: GatewayContext, { checkout }: Pick<Peers, "checkout">): void {
   createSession(context, checkout);
   readSessions(context, checkout);
-  merchantRoute(
-    context,
-    "payments:write",
-    {
-      id: "expireCheckoutSession",
-      method: "POST",
-      path: "/v1/checkout-sessions/:id/expire",
-      tag,
-      summary: "Expire a checkout session now",
-      description: "Checks with the processor first: a paid session completes instead.",
-      status: 200,
-      params: sessionId,
-      response: SessionJson,
-      errors: ["not_found", "connector_error"],
-    },
-    async ({ principal: { merchantId, environment }, params }) => {
+  merchantRoute(context, {
+    id: "expireCheckoutSession",
+    method: "POST",
+    path: "/v1/checkout-sessions/:id/expire",
+    scope: "payments:write",
+    tag,
+    summary: "Expire a checkout session now",
+    description: "Checks with the processor first: a paid session completes instead.",
+    params: sessionId,
+    response: SessionJson,
+    errors: ["not_found", "connector_error"],
+    handle: async ({ principal: { merchantId, environment }, params }) => {
       const { session } = await checkout.expireSession({ merchantId, environment, sessionId: params.id });
       if (!session) throw new Error("the expired session is missing");
       return presentSession(session);
     },
-  );
+  });
 }
 
 function createSession(context: GatewayContext, checkout: Peers["checkout"]): void {
-  merchantRoute(
-    context,
-    "payments:write",
-    {
-      id: "createCheckoutSession",
-      method: "POST",
-      path: "/v1/checkout-sessions",
-      tag,
-      summary: "Create a checkout session",
-      description: "Also creates a payment intent at the connector that you name, or that your routing chooses.",
-      status: 201,
-      body: NewSession,
-      response: CreatedSession,
-      errors: ["payment_blocked", "no_connector", "connector_error"],
-      idempotent: true,
-    },
-    async ({ principal: { merchantId, environment }, body, request, reply }) => {
+  merchantRoute(context, {
+    id: "createCheckoutSession",
+    method: "POST",
+    path: "/v1/checkout-sessions",
+    scope: "payments:write",
+    tag,
+    summary: "Create a checkout session",
+    description: "Also creates a payment intent at the connector that you name, or that your routing chooses.",
+    status: 201,
+    body: NewSession,
+    response: CreatedSession,
+    errors: ["payment_blocked", "no_connector", "connector_error"],
+    idempotent: true,
+    handle: async ({ principal: { merchantId, environment }, body, request, reply }) => {
       const answer = await checkout.createSession({
         merchantId,
         environment,
@@ -175,41 +168,37 @@ function createSession(context: GatewayContext, checkout: Peers["checkout"]): vo
       markReplay(reply, answer.replayed);
       return presentCreated(answer);
     },
-  );
+  });
 }
 
 function readSessions(context: GatewayContext, checkout: Peers["checkout"]): void {
-  merchantRoute(
-    context,
-    "payments:read",
-    {
-      id: "listCheckoutSessions",
-      method: "GET",
-      path: "/v1/checkout-sessions",
-      tag,
-      summary: "List checkout sessions",
-      description: "Newest first.",
-      status: 200,
-      query: Type.Object({
-        ...pageQueryOf("session"),
-        status: Type.Optional(enumSchema(sessionStatuses, "Exact match.")),
-        ...timeBoundQuery,
-        reference: Type.Optional(referenceFilter),
-        customer_email: Type.Optional(
-          Type.String({ maxLength: 254, description: "Exact match, any case.", examples: ["buyer@example.com"] }),
-        ),
-        q: Type.Optional(
-          Type.String({
-            maxLength: 254,
-            description:
-              "Id of a session or of its payment, complete or abbreviated (the prefix and at least 14 characters), or the beginning of its reference or e-mail (both in any case).",
-            examples: ["order-10"],
-          }),
-        ),
-      }),
-      response: pageSchema(SessionJson),
-    },
-    async ({ principal: { merchantId, environment }, query }) => {
+  merchantRoute(context, {
+    id: "listCheckoutSessions",
+    method: "GET",
+    path: "/v1/checkout-sessions",
+    scope: "payments:read",
+    tag,
+    summary: "List checkout sessions",
+    description: "Newest first.",
+    query: Type.Object({
+      ...pageQueryOf("session"),
+      status: Type.Optional(enumSchema(sessionStatuses, "Exact match.")),
+      ...timeBoundQuery,
+      reference: Type.Optional(referenceFilter),
+      customer_email: Type.Optional(
+        Type.String({ maxLength: 254, description: "Exact match, any case.", examples: ["buyer@example.com"] }),
+      ),
+      q: Type.Optional(
+        Type.String({
+          maxLength: 254,
+          description:
+            "Id of a session or of its payment, complete or abbreviated (the prefix and at least 14 characters), or the beginning of its reference or e-mail (both in any case).",
+          examples: ["order-10"],
+        }),
+      ),
+    }),
+    response: pageSchema(SessionJson),
+    handle: async ({ principal: { merchantId, environment }, query }) => {
       const answer = await checkout.listSessions({
         merchantId,
         environment,
@@ -222,26 +211,22 @@ function readSessions(context: GatewayContext, checkout: Peers["checkout"]): voi
       });
       return pageOf(answer.sessions.map(presentSession), query, answer);
     },
-  );
-  merchantRoute(
-    context,
-    "payments:read",
-    {
-      id: "getCheckoutSession",
-      method: "GET",
-      path: "/v1/checkout-sessions/:id",
-      tag,
-      summary: "Read a checkout session",
-      description: "With line items, without the secret. `payment_id` is present once the payment can be read.",
-      status: 200,
-      params: sessionId,
-      response: SessionJson,
-      errors: ["not_found"],
-    },
-    async ({ principal: { merchantId, environment }, params }) => {
+  });
+  merchantRoute(context, {
+    id: "getCheckoutSession",
+    method: "GET",
+    path: "/v1/checkout-sessions/:id",
+    scope: "payments:read",
+    tag,
+    summary: "Read a checkout session",
+    description: "With line items, without the secret. `payment_id` is present once the payment can be read.",
+    params: sessionId,
+    response: SessionJson,
+    errors: ["not_found"],
+    handle: async ({ principal: { merchantId, environment }, params }) => {
       const { session } = await checkout.getSession({ merchantId, environment, sessionId: params.id });
       if (!session) throw new Error("the session is missing");
       return presentSession(session);
     },
-  );
+  });
 }

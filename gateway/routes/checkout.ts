@@ -38,26 +38,22 @@ export function checkoutRoutes(
   context: GatewayContext,
   { checkout, brandingOf, payments }: Pick<Peers, "checkout" | "brandingOf" | "payments">,
 ): void {
-  buyerRoute(
-    context,
-    {
-      id: "resolveCheckout",
-      method: "GET",
-      path: buyerPaths[0],
-      tag,
-      summary: "Read a session in the buyer's browser",
-      description:
-        "`render` is present while the session can be paid: it is open, and its merchant is neither suspended nor closed. An expired or " +
-        "canceled session shows only id, status, branding, merchant and cancel_url.",
-      status: 200,
-      params,
-      query,
-      response: ResolvedCheckout,
-      errors: ["not_found", "payment_blocked", "connector_error"],
-      messages,
-    },
-    "resolve",
-    async ({ sessionId, sessionSecret, request }) => {
+  buyerRoute(context, {
+    id: "resolveCheckout",
+    method: "GET",
+    path: buyerPaths[0],
+    limit: "resolve",
+    tag,
+    summary: "Read a session in the buyer's browser",
+    description:
+      "`render` is present while the session can be paid: it is open, and its merchant is neither suspended nor closed. An expired or " +
+      "canceled session shows only id, status, branding, merchant and cancel_url.",
+    params,
+    query,
+    response: ResolvedCheckout,
+    errors: ["not_found", "payment_blocked", "connector_error"],
+    messages,
+    handle: async ({ sessionId, sessionSecret, request }) => {
       const resolved = await checkout.resolveSession({ sessionId, sessionSecret, address: request.ip });
       const { merchantId = "", environment = Environment.UNSPECIFIED } = resolved.session ?? {};
       const owner = { merchantId, environment };
@@ -68,54 +64,46 @@ export function checkoutRoutes(
       ]);
       return presentCheckout(resolved, branding, payment?.payment);
     },
-  );
-  buyerRoute(
-    context,
-    {
-      id: "confirmCheckout",
-      method: "POST",
-      path: buyerPaths[1],
-      tag,
-      summary: "Confirm that the buyer has paid",
-      description:
-        "Call it after the processor's surface reports completion. It verifies the intent with the processor. Safe to repeat: a completed session returns its payment. For a suspended or closed merchant, a paid session completes; an unpaid one is canceled with 410.",
-      status: 200,
-      params,
-      query,
-      response: ConfirmedCheckout,
-      errors: ["not_found", "session_expired", "connector_error", "payment_blocked"],
-      messages,
-    },
-    "confirm",
-    async ({ sessionId, sessionSecret, request }) =>
+  });
+  buyerRoute(context, {
+    id: "confirmCheckout",
+    method: "POST",
+    path: buyerPaths[1],
+    limit: "confirm",
+    tag,
+    summary: "Confirm that the buyer has paid",
+    description:
+      "Call it after the processor's surface reports completion. It verifies the intent with the processor. Safe to repeat: a completed session returns its payment. For a suspended or closed merchant, a paid session completes; an unpaid one is canceled with 410.",
+    params,
+    query,
+    response: ConfirmedCheckout,
+    errors: ["not_found", "session_expired", "connector_error", "payment_blocked"],
+    messages,
+    handle: async ({ sessionId, sessionSecret, request }) =>
       presentConfirmation(await checkout.confirmSession({ sessionId, sessionSecret, address: request.ip })),
-  );
+  });
   emailRoute(context, checkout);
 }
 
 function emailRoute(context: GatewayContext, checkout: Peers["checkout"]): void {
-  buyerRoute(
-    context,
-    {
-      id: "giveEmail",
-      method: "POST",
-      path: buyerPaths[2],
-      tag,
-      summary: "Set the buyer's e-mail",
-      description:
-        "Sets or replaces the e-mail of the session and its payment while the session is open. An e-mail that you set when you created the session is kept. The hosted page calls it unless the branding's `email_field` is `hidden`; your own page may call it.",
-      status: 200,
-      params,
-      query,
-      body: BuyerEmail,
-      response: EmailTaken,
-      errors: ["not_found", "session_expired"],
-      messages,
-    },
-    "resolve",
-    async ({ sessionId, sessionSecret, body }) =>
+  buyerRoute(context, {
+    id: "giveEmail",
+    method: "POST",
+    path: buyerPaths[2],
+    limit: "resolve",
+    tag,
+    summary: "Set the buyer's e-mail",
+    description:
+      "Sets or replaces the e-mail of the session and its payment while the session is open. An e-mail that you set when you created the session is kept. The hosted page calls it unless the branding's `email_field` is `hidden`; your own page may call it.",
+    params,
+    query,
+    body: BuyerEmail,
+    response: EmailTaken,
+    errors: ["not_found", "session_expired"],
+    messages,
+    handle: async ({ sessionId, sessionSecret, body }) =>
       presentEmailTaken(
         await checkout.giveEmail({ sessionId, sessionSecret, customerEmail: emailOf(body.customer_email) }),
       ),
-  );
+  });
 }

@@ -88,43 +88,35 @@ type ConnectorPeers = Pick<Peers, "connectors" | "payments">;
 
 export function connectorRoutes(context: GatewayContext, peers: ConnectorPeers): void {
   const { connectors } = peers;
-  merchantRoute(
-    context,
-    "merchant:read",
-    {
-      id: "listConnectors",
-      method: "GET",
-      path: "/v1/merchants/me/connectors",
-      tag,
-      summary: "List the connectors",
-      description: "Your accounts at card processors in the key's environment, without credentials.",
-      status: 200,
-      response: dataSchema(ConnectorJson),
-    },
-    async ({ principal: { merchantId, environment } }) => ({
+  merchantRoute(context, {
+    id: "listConnectors",
+    method: "GET",
+    path: "/v1/merchants/me/connectors",
+    scope: "merchant:read",
+    tag,
+    summary: "List the connectors",
+    description: "Your accounts at card processors in the key's environment, without credentials.",
+    response: dataSchema(ConnectorJson),
+    handle: async ({ principal: { merchantId, environment } }) => ({
       data: (await connectors.listConnectors({ merchantId, environment })).connectors.map((each) =>
         presentConnector(each),
       ),
     }),
-  );
+  });
   readConnector(context, peers);
-  merchantRoute(
-    context,
-    "merchant:write",
-    {
-      id: "updateConnector",
-      method: "PATCH",
-      path: "/v1/merchants/me/connectors/:cid",
-      tag,
-      summary: "Choose surface and methods, or make a connector primary",
-      description: "At least one field is required.",
-      status: 200,
-      params: Type.Object({ cid: idSchema("connector", "Id of the connector.") }),
-      body: ConnectorChange,
-      response: ConnectorJson,
-      errors: ["not_found", "connector_not_eligible"],
-    },
-    async ({ principal: { merchantId, environment }, params, body }) => {
+  merchantRoute(context, {
+    id: "updateConnector",
+    method: "PATCH",
+    path: "/v1/merchants/me/connectors/:cid",
+    scope: "merchant:write",
+    tag,
+    summary: "Choose surface and methods, or make a connector primary",
+    description: "At least one field is required.",
+    params: Type.Object({ cid: idSchema("connector", "Id of the connector.") }),
+    body: ConnectorChange,
+    response: ConnectorJson,
+    errors: ["not_found", "connector_not_eligible"],
+    handle: async ({ principal: { merchantId, environment }, params, body }) => {
       const { selected_surface: selectedSurface, is_default: makeDefault = false, payment_methods: methods } = body;
       const isOther = selectedSurface !== undefined || makeDefault;
       if (!isOther && !methods)
@@ -139,7 +131,7 @@ export function connectorRoutes(context: GatewayContext, peers: ConnectorPeers):
       });
       return presentConnector(connector);
     },
-  );
+  });
 }
 
 /** A merchant service of the previous release sends no methods, which means cards. */
@@ -149,23 +141,19 @@ function presentConnector(connector: Connector | undefined): Static<typeof Conne
 }
 
 function readConnector(context: GatewayContext, { connectors, payments }: ConnectorPeers): void {
-  merchantRoute(
-    context,
-    "merchant:read",
-    {
-      id: "getConnector",
-      method: "GET",
-      path: "/v1/merchants/me/connectors/:cid",
-      tag,
-      summary: "Read a connector with its payment methods",
-      description:
-        "`methods` are those that the connector offers, with their terms; `payment_methods` those switched on.",
-      status: 200,
-      params: Type.Object({ cid: idSchema("connector", "Id of the connector.") }),
-      response: ConnectorRecord,
-      errors: ["not_found"],
-    },
-    async ({ principal: { merchantId, environment }, params }) => {
+  merchantRoute(context, {
+    id: "getConnector",
+    method: "GET",
+    path: "/v1/merchants/me/connectors/:cid",
+    scope: "merchant:read",
+    tag,
+    summary: "Read a connector with its payment methods",
+    description:
+      "`methods` are those that the connector offers, with their terms; `payment_methods` those switched on.",
+    params: Type.Object({ cid: idSchema("connector", "Id of the connector.") }),
+    response: ConnectorRecord,
+    errors: ["not_found"],
+    handle: async ({ principal: { merchantId, environment }, params }) => {
       const found = await connectors.listConnectors({ merchantId, environment });
       const connector = found.connectors.find(({ id }) => id === params.cid);
       if (!connector) throw new Failure("NOT_FOUND");
@@ -175,5 +163,5 @@ function readConnector(context: GatewayContext, { connectors, payments }: Connec
         methods: methods.map((terms) => presentMessage(MethodTermsJson, terms)),
       };
     },
-  );
+  });
 }

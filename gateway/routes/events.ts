@@ -42,37 +42,29 @@ function windowOf({ after_position: position, ...query }: Static<typeof eventQue
 }
 
 export function eventRoutes(context: GatewayContext, { webhooks }: Pick<Peers, "webhooks">): void {
-  merchantRoute(
-    context,
-    "merchant:read",
-    {
-      id: "listEventTypes",
-      method: "GET",
-      path: "/v1/merchants/me/event-types",
-      tag,
-      summary: "List the event types",
-      description: "The authoritative catalogue of subscribable codes.",
-      status: 200,
-      response: dataSchema(EventTypeJson),
-    },
-    async () => ({ data: (await webhooks.listEventTypes({})).eventTypes.map(presentEventType) }),
-  );
-  merchantRoute(
-    context,
-    "payments:read",
-    {
-      id: "listEvents",
-      method: "GET",
-      path: "/v1/events",
-      tag,
-      summary: "List events",
-      description:
-        "Events of the last 30 days, newest first, whether or not an endpoint was subscribed. To catch up after your server was down, or to poll, pass `after_position` and store `next_position`: you miss no event and see none twice. An event appears shortly after it happened; `test.ping` does not appear.",
-      status: 200,
-      query: eventQuery,
-      response: eventPage,
-    },
-    async ({ principal: { merchantId, environment }, query }) => {
+  merchantRoute(context, {
+    id: "listEventTypes",
+    method: "GET",
+    path: "/v1/merchants/me/event-types",
+    scope: "merchant:read",
+    tag,
+    summary: "List the event types",
+    description: "The authoritative catalogue of subscribable codes.",
+    response: dataSchema(EventTypeJson),
+    handle: async () => ({ data: (await webhooks.listEventTypes({})).eventTypes.map(presentEventType) }),
+  });
+  merchantRoute(context, {
+    id: "listEvents",
+    method: "GET",
+    path: "/v1/events",
+    scope: "payments:read",
+    tag,
+    summary: "List events",
+    description:
+      "Events of the last 30 days, newest first, whether or not an endpoint was subscribed. To catch up after your server was down, or to poll, pass `after_position` and store `next_position`: you miss no event and see none twice. An event appears shortly after it happened; `test.ping` does not appear.",
+    query: eventQuery,
+    response: eventPage,
+    handle: async ({ principal: { merchantId, environment }, query }) => {
       const { type = "", payment_id: paymentId = "" } = query;
       const window = windowOf(query);
       const nothing = create(ListEventsResponseSchema, { nextPosition: window.afterPosition ?? 0n });
@@ -82,26 +74,22 @@ export function eventRoutes(context: GatewayContext, { webhooks }: Pick<Peers, "
       if (window.afterPosition === undefined) return { data, has_more: answer.nextPageToken !== "" };
       return { data, has_more: answer.hasMore, next_position: numberOf(answer.nextPosition) };
     },
-  );
-  merchantRoute(
-    context,
-    "payments:read",
-    {
-      id: "getEvent",
-      method: "GET",
-      path: "/v1/events/:id",
-      tag,
-      summary: "Read an event",
-      description: "An event of the last 30 days.",
-      status: 200,
-      params: Type.Object({ id: idSchema("event", "Id of the event.") }),
-      response: EventJson,
-      errors: ["not_found"],
-    },
-    async ({ principal: { merchantId, environment }, params }) => {
+  });
+  merchantRoute(context, {
+    id: "getEvent",
+    method: "GET",
+    path: "/v1/events/:id",
+    scope: "payments:read",
+    tag,
+    summary: "Read an event",
+    description: "An event of the last 30 days.",
+    params: Type.Object({ id: idSchema("event", "Id of the event.") }),
+    response: EventJson,
+    errors: ["not_found"],
+    handle: async ({ principal: { merchantId, environment }, params }) => {
       const { event } = await webhooks.getEvent({ merchantId, environment, eventId: params.id });
       if (!event) throw new Failure("NOT_FOUND");
       return presentEvent(event);
     },
-  );
+  });
 }

@@ -40,70 +40,58 @@ const auditQuery = Type.Object({
 const requestId = Type.Object({ id: idSchema("request", "The response's `Request-Id`.") });
 
 export function logRoutes(context: GatewayContext, { audit }: Pick<Peers, "audit">): void {
-  merchantRoute(
-    context,
-    "merchant:read",
-    {
-      id: "listApiRequests",
-      method: "GET",
-      path: "/v1/merchants/me/requests",
-      tag,
-      summary: "List API requests",
-      description:
-        "Requests in the key's environment in the last 30 days, newest first, without queries and bodies. A request appears within two seconds.",
-      status: 200,
-      query: requestQuery,
-      response: logPage(ApiRequestJson),
-    },
-    async ({ principal: { merchantId, environment }, query }) => {
+  merchantRoute(context, {
+    id: "listApiRequests",
+    method: "GET",
+    path: "/v1/merchants/me/requests",
+    scope: "merchant:read",
+    tag,
+    summary: "List API requests",
+    description:
+      "Requests in the key's environment in the last 30 days, newest first, without queries and bodies. A request appears within two seconds.",
+    query: requestQuery,
+    response: logPage(ApiRequestJson),
+    handle: async ({ principal: { merchantId, environment }, query }) => {
       const { api_key_id: apiKeyId = "", min_status: minStatus = 0 } = query;
       const input = { merchantId, environment, apiKeyId, minStatus, ...logWindow("request", query) };
       const { requests, nextPageToken } = await audit.listApiRequests(input);
       return { data: requests.map(presentApiRequest), has_more: nextPageToken !== "" };
     },
-  );
-  merchantRoute(
-    context,
-    "merchant:read",
-    {
-      id: "getApiRequest",
-      method: "GET",
-      path: "/v1/merchants/me/requests/:id",
-      tag,
-      summary: "Read an API request",
-      description: "By the `Request-Id` of its response.",
-      status: 200,
-      params: requestId,
-      response: ApiRequestJson,
-      errors: ["not_found"],
-    },
-    async ({ principal: { merchantId, environment }, params }) => {
+  });
+  merchantRoute(context, {
+    id: "getApiRequest",
+    method: "GET",
+    path: "/v1/merchants/me/requests/:id",
+    scope: "merchant:read",
+    tag,
+    summary: "Read an API request",
+    description: "By the `Request-Id` of its response.",
+    params: requestId,
+    response: ApiRequestJson,
+    errors: ["not_found"],
+    handle: async ({ principal: { merchantId, environment }, params }) => {
       const { request } = await audit.getApiRequest({ requestId: params.id });
       // The service returns requests of all merchants, since operators use it, too.
       if (request?.merchantId !== merchantId || request.environment !== environment) throw new Failure("NOT_FOUND");
       return presentApiRequest(request);
     },
-  );
-  merchantRoute(
-    context,
-    "merchant:read",
-    {
-      id: "listAuditEntries",
-      method: "GET",
-      path: "/v1/merchants/me/audit-log",
-      tag,
-      summary: "List the audit log",
-      description:
-        "Actions on keys, endpoints, connectors, profile, branding and refunds, newest first: those in the key's environment and those that affect both. An action appears shortly after it was taken.",
-      status: 200,
-      query: auditQuery,
-      response: logPage(AuditEntryJson),
-    },
-    async ({ principal: { merchantId, environment }, query }) => {
+  });
+  merchantRoute(context, {
+    id: "listAuditEntries",
+    method: "GET",
+    path: "/v1/merchants/me/audit-log",
+    scope: "merchant:read",
+    tag,
+    summary: "List the audit log",
+    description:
+      "Actions on keys, endpoints, connectors, profile, branding and refunds, newest first: those in the key's environment and those that affect both. An action appears shortly after it was taken.",
+    query: auditQuery,
+    response: logPage(AuditEntryJson),
+    handle: async ({ principal: { merchantId, environment }, query }) => {
       const { action = "", object_id: objectId = "", actor = "" } = query;
       const input = { merchantId, environment, action, objectId, actor, ...logWindow("event", query) };
       const { entries, nextPageToken } = await audit.listAuditEntries(input);
       return { data: entries.map(presentAuditEntry), has_more: nextPageToken !== "" };
     },
-  );
+  });
 }

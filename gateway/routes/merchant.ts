@@ -95,59 +95,47 @@ const BrandingChange = jsonComponent(
 );
 
 export function merchantRoutes(context: GatewayContext, { merchants }: Pick<Peers, "merchants">): void {
-  merchantRoute(
-    context,
-    "merchant:read",
-    {
-      id: "getMerchant",
-      method: "GET",
-      path: "/v1/merchants/me",
-      tag,
-      summary: "Read the merchant",
-      description: "With the profile of the key's environment.",
-      status: 200,
-      response: MerchantJson,
-    },
-    async ({ principal: { merchantId, environment } }) =>
+  merchantRoute(context, {
+    id: "getMerchant",
+    method: "GET",
+    path: "/v1/merchants/me",
+    scope: "merchant:read",
+    tag,
+    summary: "Read the merchant",
+    description: "With the profile of the key's environment.",
+    response: MerchantJson,
+    handle: async ({ principal: { merchantId, environment } }) =>
       presentMerchant((await merchants.getMerchant({ merchantId, environment })).merchant),
-  );
+  });
   changeProfile(context, merchants);
-  merchantRoute(
-    context,
-    "merchant:read",
-    {
-      id: "getBranding",
-      method: "GET",
-      path: "/v1/merchants/me/branding",
-      tag,
-      summary: "Read the checkout branding",
-      description: "As buyers see it in the key's environment.",
-      status: 200,
-      response: BrandingJson,
-    },
-    async ({ principal: { merchantId, environment } }) =>
+  merchantRoute(context, {
+    id: "getBranding",
+    method: "GET",
+    path: "/v1/merchants/me/branding",
+    scope: "merchant:read",
+    tag,
+    summary: "Read the checkout branding",
+    description: "As buyers see it in the key's environment.",
+    response: BrandingJson,
+    handle: async ({ principal: { merchantId, environment } }) =>
       presentBranding((await merchants.getBranding({ merchantId, environment })).branding),
-  );
+  });
   changeBranding(context, merchants);
 }
 
 function changeProfile(context: GatewayContext, merchants: Peers["merchants"]): void {
-  merchantRoute(
-    context,
-    "merchant:write",
-    {
-      id: "updateProfile",
-      method: "PATCH",
-      path: "/v1/merchants/me/profile",
-      tag,
-      summary: "Change the profile",
-      description:
-        "Absent fields are unchanged; `null` clears legal_name, phone or website. `country` and `currency` cannot be changed: any other value is refused. Each environment has its own profile: a sandbox key does not affect live buyers.",
-      status: 200,
-      body: ProfileChange,
-      response: ProfileJson,
-    },
-    async ({ principal: { merchantId, environment }, body }) => {
+  merchantRoute(context, {
+    id: "updateProfile",
+    method: "PATCH",
+    path: "/v1/merchants/me/profile",
+    scope: "merchant:write",
+    tag,
+    summary: "Change the profile",
+    description:
+      "Absent fields are unchanged; `null` clears legal_name, phone or website. `country` and `currency` cannot be changed: any other value is refused. Each environment has its own profile: a sandbox key does not affect live buyers.",
+    body: ProfileChange,
+    response: ProfileJson,
+    handle: async ({ principal: { merchantId, environment }, body }) => {
       const { merchant } = await merchants.updateProfile({
         merchantId,
         environment,
@@ -161,26 +149,22 @@ function changeProfile(context: GatewayContext, merchants: Peers["merchants"]): 
       });
       return presentMessage(ProfileJson, merchant);
     },
-  );
+  });
 }
 
 function changeBranding(context: GatewayContext, merchants: Peers["merchants"]): void {
-  merchantRoute(
-    context,
-    "merchant:write",
-    {
-      id: "updateBranding",
-      method: "PATCH",
-      path: "/v1/merchants/me/branding",
-      tag,
-      summary: "Change the checkout branding",
-      description:
-        "Absent fields are unchanged; `null` clears a name, text, address or colour. Each environment has its own branding: a sandbox key does not affect live buyers.",
-      status: 200,
-      body: BrandingChange,
-      response: BrandingJson,
-    },
-    async ({ principal: { merchantId, environment }, body }) => {
+  merchantRoute(context, {
+    id: "updateBranding",
+    method: "PATCH",
+    path: "/v1/merchants/me/branding",
+    scope: "merchant:write",
+    tag,
+    summary: "Change the checkout branding",
+    description:
+      "Absent fields are unchanged; `null` clears a name, text, address or colour. Each environment has its own branding: a sandbox key does not affect live buyers.",
+    body: BrandingChange,
+    response: BrandingJson,
+    handle: async ({ principal: { merchantId, environment }, body }) => {
       const { branding } = await merchants.updateBranding({
         merchantId,
         environment,
@@ -201,5 +185,5 @@ function changeBranding(context: GatewayContext, merchants: Peers["merchants"]):
       });
       return presentBranding(branding);
     },
-  );
+  });
 }

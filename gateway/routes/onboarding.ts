@@ -50,23 +50,20 @@ const ApplicationChange = jsonComponent(
 const applicationId = Type.Object({ id: idSchema("application", "Id of the application.") });
 
 export function onboardingRoutes(context: GatewayContext, { applications }: Pick<Peers, "applications">): void {
-  openRoute(
-    context,
-    "onboarding",
-    {
-      id: "createApplication",
-      method: "POST",
-      path: "/v1/onboarding/applications",
-      tag,
-      summary: "Create a draft application",
-      description:
-        "Fields are optional until the application is submitted. A draft expires after 30 days. " +
-        "Keep its id secret: it allows to read, change and submit the draft.",
-      status: 201,
-      body: NewApplication,
-      response: ApplicationJson,
-    },
-    async ({ body }) => {
+  openRoute(context, {
+    id: "createApplication",
+    method: "POST",
+    path: "/v1/onboarding/applications",
+    limit: "onboarding",
+    tag,
+    summary: "Create a draft application",
+    description:
+      "Fields are optional until the application is submitted. A draft expires after 30 days. " +
+      "Keep its id secret: it allows to read, change and submit the draft.",
+    status: 201,
+    body: NewApplication,
+    response: ApplicationJson,
+    handle: async ({ body }) => {
       const { application } = await applications.createApplication({
         applicantEmail: emailOf(body.applicant_email ?? ""),
         legalName: body.legal_name ?? "",
@@ -76,68 +73,56 @@ export function onboardingRoutes(context: GatewayContext, { applications }: Pick
       });
       return presentApplication(application);
     },
-  );
-  openRoute(
-    context,
-    "applicant",
-    {
-      id: "submitApplication",
-      method: "POST",
-      path: "/v1/onboarding/applications/:id/submit",
-      tag,
-      summary: "Submit an application",
-      description: "All fields are required. A repeat returns the current state.",
-      status: 200,
-      params: applicationId,
-      response: ApplicationJson,
-      errors: ["not_found"],
-    },
-    async ({ params }) => {
+  });
+  openRoute(context, {
+    id: "submitApplication",
+    method: "POST",
+    path: "/v1/onboarding/applications/:id/submit",
+    limit: "applicant",
+    tag,
+    summary: "Submit an application",
+    description: "All fields are required. A repeat returns the current state.",
+    params: applicationId,
+    response: ApplicationJson,
+    errors: ["not_found"],
+    handle: async ({ params }) => {
       const { application } = await applications.submitApplication({ applicationId: params.id });
       return presentApplication(application);
     },
-  );
+  });
   draftRoutes(context, applications);
 }
 
 function draftRoutes(context: GatewayContext, applications: Peers["applications"]): void {
-  openRoute(
-    context,
-    "applicant",
-    {
-      id: "getApplication",
-      method: "GET",
-      path: "/v1/onboarding/applications/:id",
-      tag,
-      summary: "Read an application",
-      description: "A submitted application shows only its status, since the id is enough to read it.",
-      status: 200,
-      params: applicationId,
-      response: ApplicationJson,
-      errors: ["not_found"],
-    },
-    async ({ params }) => {
+  openRoute(context, {
+    id: "getApplication",
+    method: "GET",
+    path: "/v1/onboarding/applications/:id",
+    limit: "applicant",
+    tag,
+    summary: "Read an application",
+    description: "A submitted application shows only its status, since the id is enough to read it.",
+    params: applicationId,
+    response: ApplicationJson,
+    errors: ["not_found"],
+    handle: async ({ params }) => {
       const { application } = await applications.getApplication({ applicationId: params.id });
       return presentApplication(application);
     },
-  );
-  openRoute(
-    context,
-    "applicant",
-    {
-      id: "updateApplication",
-      method: "PATCH",
-      path: "/v1/onboarding/applications/:id",
-      tag,
-      summary: "Change a draft application",
-      description: "Absent fields are unchanged; `null` clears a field. A submitted application cannot be changed.",
-      status: 200,
-      params: applicationId,
-      body: ApplicationChange,
-      response: ApplicationJson,
-      errors: ["not_found"],
-    },
-    async ({ params, body }) => {
+  });
+  openRoute(context, {
+    id: "updateApplication",
+    method: "PATCH",
+    path: "/v1/onboarding/applications/:id",
+    limit: "applicant",
+    tag,
+    summary: "Change a draft application",
+    description: "Absent fields are unchanged; `null` clears a field. A submitted application cannot be changed.",
+    params: applicationId,
+    body: ApplicationChange,
+    response: ApplicationJson,
+    errors: ["not_found"],
+    handle: async ({ params, body }) => {
       const { application } = await applications.updateApplication({
         applicationId: params.id,
         applicantEmail: changeOf(body.applicant_email, emailOf),
@@ -148,5 +133,5 @@ function draftRoutes(context: GatewayContext, applications: Peers["applications"
       });
       return presentApplication(application);
     },
-  );
+  });
 }

@@ -105,21 +105,17 @@ export function paymentRoutes(
 ): void {
   createPayment(context, checkout);
   captureAndCancel(context, payments);
-  merchantRoute(
-    context,
-    "payments:read",
-    {
-      id: "listPayments",
-      method: "GET",
-      path: "/v1/payments",
-      tag,
-      summary: "List payments",
-      description: "Newest first. `total` is exact for the filters.",
-      status: 200,
-      query: listQuery,
-      response: pageSchema(PaymentItem),
-    },
-    async ({ principal: { merchantId, environment }, query }) => {
+  merchantRoute(context, {
+    id: "listPayments",
+    method: "GET",
+    path: "/v1/payments",
+    scope: "payments:read",
+    tag,
+    summary: "List payments",
+    description: "Newest first. `total` is exact for the filters.",
+    query: listQuery,
+    response: pageSchema(PaymentItem),
+    handle: async ({ principal: { merchantId, environment }, query }) => {
       assertOrder("min_amount", query.min_amount, query.max_amount, "max_amount");
       const found = payments.listPayments({
         merchantId,
@@ -142,49 +138,42 @@ export function paymentRoutes(
         answer,
       );
     },
-  );
-  merchantRoute(
-    context,
-    "payments:read",
-    {
-      id: "getPayment",
-      method: "GET",
-      path: "/v1/payments/:id",
-      tag,
-      summary: "Read a payment",
-      description: "The full record with refunds and dispute.",
-      status: 200,
-      params: paymentId,
-      response: PaymentJson,
-      errors: ["not_found"],
-    },
-    async ({ principal: { merchantId, environment }, params }) => {
+  });
+  merchantRoute(context, {
+    id: "getPayment",
+    method: "GET",
+    path: "/v1/payments/:id",
+    scope: "payments:read",
+    tag,
+    summary: "Read a payment",
+    description: "The full record with refunds and dispute.",
+    params: paymentId,
+    response: PaymentJson,
+    errors: ["not_found"],
+    handle: async ({ principal: { merchantId, environment }, params }) => {
       const { payment } = await payments.getPayment({ merchantId, environment, paymentId: params.id });
       return presentPayment(payment);
     },
-  );
+  });
 }
 
 function createPayment(context: GatewayContext, checkout: Peers["checkout"]): void {
-  merchantRoute(
-    context,
-    "payments:write",
-    {
-      id: "createPayment",
-      method: "POST",
-      path: "/v1/payments",
-      tag,
-      summary: "Create a payment without a checkout session",
-      description:
-        "Charges a card by the processor's token while the buyer is absent. `status` is `succeeded`, `failed`, or `processing` or `pending` until the processor reports the result; a webhook then reports the final status. A card that requires 3-D Secure fails: use a checkout session instead. The error `connector_error` (502) means that nothing reached the processor; if the request may have arrived, the response is 201. If the processor never created the payment, it ends as `failed` with the failure code `not_processed`, and `payment.failed` is delivered.",
-      status: 201,
-      body: NewPayment,
-      response: PaymentJson,
-      errors: ["payment_blocked", "no_connector", "connector_error"],
-      idempotent: true,
-      movesMoney: true,
-    },
-    async ({ principal: { merchantId, environment }, body, request, reply }) => {
+  merchantRoute(context, {
+    id: "createPayment",
+    method: "POST",
+    path: "/v1/payments",
+    scope: "payments:write",
+    tag,
+    summary: "Create a payment without a checkout session",
+    description:
+      "Charges a card by the processor's token while the buyer is absent. `status` is `succeeded`, `failed`, or `processing` or `pending` until the processor reports the result; a webhook then reports the final status. A card that requires 3-D Secure fails: use a checkout session instead. The error `connector_error` (502) means that nothing reached the processor; if the request may have arrived, the response is 201. If the processor never created the payment, it ends as `failed` with the failure code `not_processed`, and `payment.failed` is delivered.",
+    status: 201,
+    body: NewPayment,
+    response: PaymentJson,
+    errors: ["payment_blocked", "no_connector", "connector_error"],
+    idempotent: true,
+    movesMoney: true,
+    handle: async ({ principal: { merchantId, environment }, body, request, reply }) => {
       const answer = await checkout.createPayment({
         merchantId,
         environment,
@@ -201,31 +190,27 @@ function createPayment(context: GatewayContext, checkout: Peers["checkout"]): vo
       markReplay(reply, answer.replayed);
       return presentPayment(answer.payment);
     },
-  );
+  });
 }
 
 function captureAndCancel(context: GatewayContext, payments: Peers["payments"]): void {
-  merchantRoute(
-    context,
-    "payments:write",
-    {
-      id: "capturePayment",
-      method: "POST",
-      path: "/v1/payments/:id/capture",
-      tag,
-      summary: "Capture a payment",
-      description:
-        "Captures all or part of an authorized payment with `capture_method` `manual`, once and before `capture_before`. A partial capture releases the rest. The body may be empty. Until the processor confirms, the payment has no `captured_at`; the event `authorization.captured` reports the capture.",
-      status: 200,
-      params: paymentId,
-      body: NewCapture,
-      response: PaymentJson,
-      errors: ["not_found", "not_capturable", "amount_too_large", "connector_error"],
-      messages: { amount_too_large: "amount exceeds the authorized amount" },
-      idempotent: true,
-      movesMoney: true,
-    },
-    async ({ principal: { merchantId, environment }, params, body, request, reply }) => {
+  merchantRoute(context, {
+    id: "capturePayment",
+    method: "POST",
+    path: "/v1/payments/:id/capture",
+    scope: "payments:write",
+    tag,
+    summary: "Capture a payment",
+    description:
+      "Captures all or part of an authorized payment with `capture_method` `manual`, once and before `capture_before`. A partial capture releases the rest. The body may be empty. Until the processor confirms, the payment has no `captured_at`; the event `authorization.captured` reports the capture.",
+    params: paymentId,
+    body: NewCapture,
+    response: PaymentJson,
+    errors: ["not_found", "not_capturable", "amount_too_large", "connector_error"],
+    messages: { amount_too_large: "amount exceeds the authorized amount" },
+    idempotent: true,
+    movesMoney: true,
+    handle: async ({ principal: { merchantId, environment }, params, body, request, reply }) => {
       const answer = await payments.capturePayment({
         merchantId,
         environment,
@@ -236,32 +221,28 @@ function captureAndCancel(context: GatewayContext, payments: Peers["payments"]):
       markReplay(reply, answer.replayed);
       return presentPayment(answer.payment);
     },
-  );
-  merchantRoute(
-    context,
-    "payments:write",
-    {
-      id: "cancelPayment",
-      method: "POST",
-      path: "/v1/payments/:id/cancel",
-      tag,
-      summary: "Cancel a payment",
-      description:
-        "Releases an uncaptured authorization or ends an unpaid payment, which the buyer then cannot pay. A payment that is already canceled is returned unchanged. Until the processor confirms, the payment is returned unchanged; the event `authorization.canceled` reports the release of an authorization.",
-      status: 200,
-      params: paymentId,
-      body: NewCancellation,
-      response: PaymentJson,
-      errors: ["not_found", "not_cancelable", "connector_error"],
-      whileSuspended: true,
-      idempotent: true,
-      movesMoney: true,
-    },
-    async ({ principal: { merchantId, environment }, params, request, reply }) => {
+  });
+  merchantRoute(context, {
+    id: "cancelPayment",
+    method: "POST",
+    path: "/v1/payments/:id/cancel",
+    scope: "payments:write",
+    tag,
+    summary: "Cancel a payment",
+    description:
+      "Releases an uncaptured authorization or ends an unpaid payment, which the buyer then cannot pay. A payment that is already canceled is returned unchanged. Until the processor confirms, the payment is returned unchanged; the event `authorization.canceled` reports the release of an authorization.",
+    params: paymentId,
+    body: NewCancellation,
+    response: PaymentJson,
+    errors: ["not_found", "not_cancelable", "connector_error"],
+    whileSuspended: true,
+    idempotent: true,
+    movesMoney: true,
+    handle: async ({ principal: { merchantId, environment }, params, request, reply }) => {
       const input = { merchantId, environment, paymentId: params.id, ...keyOrOwn(request) };
       const answer = await payments.cancelPayment(input);
       markReplay(reply, answer.replayed);
       return presentPayment(answer.payment);
     },
-  );
+  });
 }

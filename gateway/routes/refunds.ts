@@ -48,23 +48,19 @@ const NewRefund = jsonComponent(
 
 export function refundRoutes(context: GatewayContext, { payments }: Pick<Peers, "payments">): void {
   createRefund(context, payments);
-  merchantRoute(
-    context,
-    "payments:read",
-    {
-      id: "listPaymentRefunds",
-      method: "GET",
-      path: "/v1/payments/:id/refunds",
-      tag,
-      summary: "List the refunds of a payment",
-      description: "Newest first.",
-      status: 200,
-      params: paymentId,
-      query: Type.Object(pageQueryOf("refund")),
-      response: pageSchema(RefundItem),
-      errors: ["not_found"],
-    },
-    async ({ principal: { merchantId, environment }, params, query }) => {
+  merchantRoute(context, {
+    id: "listPaymentRefunds",
+    method: "GET",
+    path: "/v1/payments/:id/refunds",
+    scope: "payments:read",
+    tag,
+    summary: "List the refunds of a payment",
+    description: "Newest first.",
+    params: paymentId,
+    query: Type.Object(pageQueryOf("refund")),
+    response: pageSchema(RefundItem),
+    errors: ["not_found"],
+    handle: async ({ principal: { merchantId, environment }, params, query }) => {
       const answer = await payments.listRefunds({ merchantId, environment, paymentId: params.id, ...windowOf(query) });
       return pageOf(
         answer.refunds.map((each) => presentMessage(RefundItem, each)),
@@ -72,23 +68,19 @@ export function refundRoutes(context: GatewayContext, { payments }: Pick<Peers, 
         answer,
       );
     },
-  );
-  merchantRoute(
-    context,
-    "payments:read",
-    {
-      id: "listRefunds",
-      method: "GET",
-      path: "/v1/refunds",
-      tag,
-      summary: "List refunds",
-      description: "Newest first. `total` is exact for the filters. A `payment_id` that is not yours is `not_found`.",
-      status: 200,
-      query: listQuery,
-      response: pageSchema(RefundItem),
-      errors: ["not_found"],
-    },
-    async ({ principal: { merchantId, environment }, query }) => {
+  });
+  merchantRoute(context, {
+    id: "listRefunds",
+    method: "GET",
+    path: "/v1/refunds",
+    scope: "payments:read",
+    tag,
+    summary: "List refunds",
+    description: "Newest first. `total` is exact for the filters. A `payment_id` that is not yours is `not_found`.",
+    query: listQuery,
+    response: pageSchema(RefundItem),
+    errors: ["not_found"],
+    handle: async ({ principal: { merchantId, environment }, query }) => {
       const { status = "", payment_id: paymentId = "" } = query;
       const input = { merchantId, environment, paymentId, status, ...timeBounds(query), ...windowOf(query) };
       const answer = await payments.listRefunds(input);
@@ -98,50 +90,43 @@ export function refundRoutes(context: GatewayContext, { payments }: Pick<Peers, 
         answer,
       );
     },
-  );
-  merchantRoute(
-    context,
-    "payments:read",
-    {
-      id: "getRefund",
-      method: "GET",
-      path: "/v1/refunds/:id",
-      tag,
-      summary: "Read a refund",
-      description: "A `pending` refund ends as `succeeded` or `failed`.",
-      status: 200,
-      params: Type.Object({ id: idSchema("refund", "Id of the refund.") }),
-      response: RefundItem,
-      errors: ["not_found"],
-    },
-    async ({ principal: { merchantId, environment }, params }) => {
+  });
+  merchantRoute(context, {
+    id: "getRefund",
+    method: "GET",
+    path: "/v1/refunds/:id",
+    scope: "payments:read",
+    tag,
+    summary: "Read a refund",
+    description: "A `pending` refund ends as `succeeded` or `failed`.",
+    params: Type.Object({ id: idSchema("refund", "Id of the refund.") }),
+    response: RefundItem,
+    errors: ["not_found"],
+    handle: async ({ principal: { merchantId, environment }, params }) => {
       const { refund } = await payments.getRefund({ merchantId, environment, refundId: params.id });
       return presentMessage(RefundItem, refund);
     },
-  );
+  });
 }
 
 function createRefund(context: GatewayContext, payments: Peers["payments"]): void {
-  merchantRoute(
-    context,
-    "payments:write",
-    {
-      id: "createRefund",
-      method: "POST",
-      path: "/v1/payments/:id/refunds",
-      tag,
-      summary: "Refund a payment",
-      description: "Without an amount, refunds the full remaining balance. The body may be empty.",
-      status: 201,
-      params: paymentId,
-      body: NewRefund,
-      response: RefundResult,
-      errors: ["feature_disabled", "not_found", "not_refundable", "amount_too_large", "connector_error"],
-      whileSuspended: true,
-      idempotent: true,
-      movesMoney: true,
-    },
-    async ({ principal: { merchantId, environment }, params, body, request, reply }) => {
+  merchantRoute(context, {
+    id: "createRefund",
+    method: "POST",
+    path: "/v1/payments/:id/refunds",
+    scope: "payments:write",
+    tag,
+    summary: "Refund a payment",
+    description: "Without an amount, refunds the full remaining balance. The body may be empty.",
+    status: 201,
+    params: paymentId,
+    body: NewRefund,
+    response: RefundResult,
+    errors: ["feature_disabled", "not_found", "not_refundable", "amount_too_large", "connector_error"],
+    whileSuspended: true,
+    idempotent: true,
+    movesMoney: true,
+    handle: async ({ principal: { merchantId, environment }, params, body, request, reply }) => {
       const answer = await payments.refundPayment({
         merchantId,
         environment,
@@ -153,5 +138,5 @@ function createRefund(context: GatewayContext, payments: Peers["payments"]): voi
       markReplay(reply, answer.replayed);
       return presentRefundResult(answer);
     },
-  );
+  });
 }

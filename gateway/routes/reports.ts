@@ -47,24 +47,21 @@ const NewReport = Type.Object(
 const reportId = Type.Object({ id: idSchema("report", "Id of the report.") });
 
 export function reportRoutes(context: GatewayContext, { reports }: Pick<Peers, "reports">): void {
-  merchantRoute(
-    context,
-    "payments:write",
-    {
-      id: "createReport",
-      method: "POST",
-      path: "/v1/reports",
-      tag,
-      summary: "Create a report",
-      description:
-        "Orders a CSV file, which is made in the background: `report.ready` announces it. At most ten reports may be unfinished; one of more than 10 million rows fails.",
-      status: 201,
-      body: NewReport,
-      response: ReportJson,
-      whileSuspended: true,
-      idempotent: true,
-    },
-    async ({ principal: { merchantId, environment }, body, request, reply }) => {
+  merchantRoute(context, {
+    id: "createReport",
+    method: "POST",
+    path: "/v1/reports",
+    scope: "payments:write",
+    tag,
+    summary: "Create a report",
+    description:
+      "Orders a CSV file, which is made in the background: `report.ready` announces it. At most ten reports may be unfinished; one of more than 10 million rows fails.",
+    status: 201,
+    body: NewReport,
+    response: ReportJson,
+    whileSuspended: true,
+    idempotent: true,
+    handle: async ({ principal: { merchantId, environment }, body, request, reply }) => {
       const { type, timezone, columns = [] } = body;
       const clock = localClock("timezone", timezone);
       const range = { from: momentIn("from", body.from, clock), to: momentIn("to", body.to, clock) };
@@ -73,69 +70,57 @@ export function reportRoutes(context: GatewayContext, { reports }: Pick<Peers, "
       markReplay(reply, answer.replayed);
       return presentReport(answer.report);
     },
-  );
-  merchantRoute(
-    context,
-    "payments:read",
-    {
-      id: "listReports",
-      method: "GET",
-      path: "/v1/reports",
-      tag,
-      summary: "List reports",
-      description: "Newest first, expired ones included.",
-      status: 200,
-      query: Type.Object(pageQueryOf("report")),
-      response: pageSchema(ReportJson),
-    },
-    async ({ principal: { merchantId, environment }, query }) => {
+  });
+  merchantRoute(context, {
+    id: "listReports",
+    method: "GET",
+    path: "/v1/reports",
+    scope: "payments:read",
+    tag,
+    summary: "List reports",
+    description: "Newest first, expired ones included.",
+    query: Type.Object(pageQueryOf("report")),
+    response: pageSchema(ReportJson),
+    handle: async ({ principal: { merchantId, environment }, query }) => {
       const answer = await reports.listReports({ merchantId, environment, ...windowOf(query) });
       return pageOf(answer.reports.map(presentReport), query, answer);
     },
-  );
-  merchantRoute(
-    context,
-    "payments:read",
-    {
-      id: "getReport",
-      method: "GET",
-      path: "/v1/reports/:id",
-      tag,
-      summary: "Read a report",
-      description: "Its progress, and whether the file can be downloaded.",
-      status: 200,
-      params: reportId,
-      response: ReportJson,
-      errors: ["not_found"],
-    },
-    async ({ principal: { merchantId, environment }, params }) => {
+  });
+  merchantRoute(context, {
+    id: "getReport",
+    method: "GET",
+    path: "/v1/reports/:id",
+    scope: "payments:read",
+    tag,
+    summary: "Read a report",
+    description: "Its progress, and whether the file can be downloaded.",
+    params: reportId,
+    response: ReportJson,
+    errors: ["not_found"],
+    handle: async ({ principal: { merchantId, environment }, params }) => {
       return presentReport((await reports.getReport({ merchantId, environment, id: params.id })).report);
     },
-  );
+  });
   fileRoute(context, reports);
 }
 
 function fileRoute(context: GatewayContext, reports: Peers["reports"]): void {
-  merchantRoute(
-    context,
-    "payments:read",
-    {
-      id: "getReportFile",
-      method: "GET",
-      path: "/v1/reports/:id/file",
-      tag,
-      summary: "Download a report",
-      description:
-        "The CSV file of a ready report; `not_found` without a file. One `Range` of bytes is served (206), so that a download can go on. At most 8 downloads at once; more are `service_unavailable`.",
-      status: 200,
-      file: csvType,
-      params: reportId,
-      // Bytes, which no schema describes.
-      response: Type.Unsafe<unknown>({}),
-      errors: ["not_found"],
-      messages: { not_found: "no file: the report is unknown, not ready, failed or expired" },
-    },
-    async ({ principal: { merchantId, environment }, params: { id }, request, reply }) => {
+  merchantRoute(context, {
+    id: "getReportFile",
+    method: "GET",
+    path: "/v1/reports/:id/file",
+    scope: "payments:read",
+    tag,
+    summary: "Download a report",
+    description:
+      "The CSV file of a ready report; `not_found` without a file. One `Range` of bytes is served (206), so that a download can go on. At most 8 downloads at once; more are `service_unavailable`.",
+    file: csvType,
+    params: reportId,
+    // Bytes, which no schema describes.
+    response: Type.Unsafe<unknown>({}),
+    errors: ["not_found"],
+    messages: { not_found: "no file: the report is unknown, not ready, failed or expired" },
+    handle: async ({ principal: { merchantId, environment }, params: { id }, request, reply }) => {
       const own = { ...request.call };
       const read = (offset: number) =>
         callContext.run(own, () =>
@@ -158,7 +143,7 @@ function fileRoute(context: GatewayContext, reports: Peers["reports"]): void {
       reply.raw.setTimeout(idleMs);
       return stream;
     },
-  );
+  });
 }
 
 // A caller that reads nothing for this long, or twice as long (Node checks again), has left.

@@ -87,39 +87,31 @@ const RoutingJson = jsonComponent(
 const path = "/v1/merchants/me/routing";
 
 export function routingRoutes(context: GatewayContext, { connectors }: Pick<Peers, "connectors">): void {
-  merchantRoute(
-    context,
-    "merchant:read",
-    {
-      id: "getRouting",
-      method: "GET",
-      path,
-      tag,
-      summary: "Read the routing",
-      description: "How new sessions of the key's environment choose a connector.",
-      status: 200,
-      response: RoutingJson,
-    },
-    async ({ principal: { merchantId, environment } }) =>
+  merchantRoute(context, {
+    id: "getRouting",
+    method: "GET",
+    path,
+    scope: "merchant:read",
+    tag,
+    summary: "Read the routing",
+    description: "How new sessions of the key's environment choose a connector.",
+    response: RoutingJson,
+    handle: async ({ principal: { merchantId, environment } }) =>
       presentRouting((await connectors.getRouting({ merchantId, environment })).routing),
-  );
-  merchantRoute(
-    context,
-    "merchant:write",
-    {
-      id: "replaceRouting",
-      method: "PUT",
-      path,
-      tag,
-      summary: "Replace the routing",
-      description: "Checks and replaces all rules at once. Payments that exist keep their connector.",
-      status: 200,
-      body: RoutingJson,
-      response: RoutingJson,
-    },
-    async ({ principal: { merchantId, environment }, body }) =>
+  });
+  merchantRoute(context, {
+    id: "replaceRouting",
+    method: "PUT",
+    path,
+    scope: "merchant:write",
+    tag,
+    summary: "Replace the routing",
+    description: "Checks and replaces all rules at once. Payments that exist keep their connector.",
+    body: RoutingJson,
+    response: RoutingJson,
+    handle: async ({ principal: { merchantId, environment }, body }) =>
       presentRouting((await connectors.replaceRouting({ merchantId, environment, routing: routingOf(body) })).routing),
-  );
+  });
 }
 
 function routingOf({ rules, on_outage: onOutage, on_decline, version }: Static<typeof RoutingJson>) {

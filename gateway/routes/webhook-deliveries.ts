@@ -48,68 +48,56 @@ export function webhookDeliveryRoutes(
   readDelivery(context, webhooks);
   readHealth(context, webhooks);
   listPaymentDeliveries(context, { webhooks, payments });
-  merchantRoute(
-    context,
-    "merchant:write",
-    {
-      id: "retryWebhookDelivery",
-      method: "POST",
-      path: "/v1/merchants/me/webhooks/:id/deliveries/:delivery_id/retry",
-      tag,
-      summary: "Send a delivery again",
-      description: "Queues the delivery again, due now and with a new retry schedule.",
-      status: 200,
-      params: deliveryPath,
-      response: Type.Object({ queued: Type.Boolean({ examples: [true] }) }),
-      errors: ["not_found"],
-    },
-    async ({ principal: { merchantId, environment }, params }) => {
+  merchantRoute(context, {
+    id: "retryWebhookDelivery",
+    method: "POST",
+    path: "/v1/merchants/me/webhooks/:id/deliveries/:delivery_id/retry",
+    scope: "merchant:write",
+    tag,
+    summary: "Send a delivery again",
+    description: "Queues the delivery again, due now and with a new retry schedule.",
+    params: deliveryPath,
+    response: Type.Object({ queued: Type.Boolean({ examples: [true] }) }),
+    errors: ["not_found"],
+    handle: async ({ principal: { merchantId, environment }, params }) => {
       const delivery = { endpointId: params.id, deliveryId: params.delivery_id };
       await webhooks.retryDelivery({ merchantId, environment, ...delivery });
       return { queued: true };
     },
-  );
-  merchantRoute(
-    context,
-    "merchant:write",
-    {
-      id: "testWebhookEndpoint",
-      method: "POST",
-      path: "/v1/merchants/me/webhooks/:id/test",
-      tag,
-      summary: "Send a test event",
-      description:
-        "Sends a `test.ping` to the endpoint, subscribed or not. A disabled endpoint gets no event, and `sent` is false.",
-      status: 200,
-      params: Type.Object({ id: endpointId }),
-      response: Type.Object({ sent: Type.Boolean({ examples: [true] }) }),
-      errors: ["not_found"],
-    },
-    async ({ principal: { merchantId, environment }, params }) => {
+  });
+  merchantRoute(context, {
+    id: "testWebhookEndpoint",
+    method: "POST",
+    path: "/v1/merchants/me/webhooks/:id/test",
+    scope: "merchant:write",
+    tag,
+    summary: "Send a test event",
+    description:
+      "Sends a `test.ping` to the endpoint, subscribed or not. A disabled endpoint gets no event, and `sent` is false.",
+    params: Type.Object({ id: endpointId }),
+    response: Type.Object({ sent: Type.Boolean({ examples: [true] }) }),
+    errors: ["not_found"],
+    handle: async ({ principal: { merchantId, environment }, params }) => {
       const { deliveryId } = await webhooks.sendTestEvent({ merchantId, environment, endpointId: params.id });
       return { sent: deliveryId !== "" };
     },
-  );
+  });
 }
 
 function readHealth(context: GatewayContext, webhooks: Peers["webhooks"]): void {
-  merchantRoute(
-    context,
-    "merchant:read",
-    {
-      id: "getWebhookEndpointHealth",
-      method: "GET",
-      path: "/v1/merchants/me/webhooks/:id/health",
-      tag,
-      summary: "Read an endpoint's health",
-      description: "Counts the deliveries that were queued within the window, by default the last hour.",
-      status: 200,
-      params: Type.Object({ id: endpointId }),
-      query: healthQuery,
-      response: EndpointHealthJson,
-      errors: ["not_found"],
-    },
-    async ({ principal: { merchantId, environment }, params, query }) =>
+  merchantRoute(context, {
+    id: "getWebhookEndpointHealth",
+    method: "GET",
+    path: "/v1/merchants/me/webhooks/:id/health",
+    scope: "merchant:read",
+    tag,
+    summary: "Read an endpoint's health",
+    description: "Counts the deliveries that were queued within the window, by default the last hour.",
+    params: Type.Object({ id: endpointId }),
+    query: healthQuery,
+    response: EndpointHealthJson,
+    errors: ["not_found"],
+    handle: async ({ principal: { merchantId, environment }, params, query }) =>
       presentMessage(
         EndpointHealthJson,
         await webhooks.getEndpointHealth({
@@ -119,29 +107,25 @@ function readHealth(context: GatewayContext, webhooks: Peers["webhooks"]): void 
           windowSeconds: query.window_seconds,
         }),
       ),
-  );
+  });
 }
 
 function listPaymentDeliveries(
   context: GatewayContext,
   { webhooks, payments }: Pick<Peers, "webhooks" | "payments">,
 ): void {
-  merchantRoute(
-    context,
-    "payments:read",
-    {
-      id: "listPaymentDeliveries",
-      method: "GET",
-      path: "/v1/payments/:id/deliveries",
-      tag,
-      summary: "List the webhook deliveries of a payment",
-      description: "Deliveries to all endpoints, including deleted ones; newest first, at most 200. Kept for 94 days.",
-      status: 200,
-      params: Type.Object({ id: idSchema("payment", "Id of the payment.") }),
-      response: dataSchema(PaymentDeliveryJson),
-      errors: ["not_found"],
-    },
-    async ({ principal: { merchantId, environment }, params }) => {
+  merchantRoute(context, {
+    id: "listPaymentDeliveries",
+    method: "GET",
+    path: "/v1/payments/:id/deliveries",
+    scope: "payments:read",
+    tag,
+    summary: "List the webhook deliveries of a payment",
+    description: "Deliveries to all endpoints, including deleted ones; newest first, at most 200. Kept for 94 days.",
+    params: Type.Object({ id: idSchema("payment", "Id of the payment.") }),
+    response: dataSchema(PaymentDeliveryJson),
+    errors: ["not_found"],
+    handle: async ({ principal: { merchantId, environment }, params }) => {
       const payment = { merchantId, environment, paymentId: params.id };
       const [{ deliveries }] = await Promise.all([
         webhooks.listPaymentDeliveries(payment),
@@ -149,28 +133,24 @@ function listPaymentDeliveries(
       ]);
       return { data: deliveries.map(presentPaymentDelivery) };
     },
-  );
+  });
 }
 
 function listDeliveries(context: GatewayContext, webhooks: Peers["webhooks"]): void {
-  merchantRoute(
-    context,
-    "merchant:read",
-    {
-      id: "listWebhookDeliveries",
-      method: "GET",
-      path: "/v1/merchants/me/webhooks/:id/deliveries",
-      tag,
-      summary: "List deliveries",
-      description:
-        "Deliveries of the last 94 days, newest first. Pass the last id of a page as `after` until `has_more` is false.",
-      status: 200,
-      params: Type.Object({ id: endpointId }),
-      query: listQuery,
-      response: logPage(DeliveryJson),
-      errors: ["not_found"],
-    },
-    async ({ principal: { merchantId, environment }, params, query }) => {
+  merchantRoute(context, {
+    id: "listWebhookDeliveries",
+    method: "GET",
+    path: "/v1/merchants/me/webhooks/:id/deliveries",
+    scope: "merchant:read",
+    tag,
+    summary: "List deliveries",
+    description:
+      "Deliveries of the last 94 days, newest first. Pass the last id of a page as `after` until `has_more` is false.",
+    params: Type.Object({ id: endpointId }),
+    query: listQuery,
+    response: logPage(DeliveryJson),
+    errors: ["not_found"],
+    handle: async ({ principal: { merchantId, environment }, params, query }) => {
       const answer = webhooks.listDeliveries({
         merchantId,
         environment,
@@ -183,28 +163,24 @@ function listDeliveries(context: GatewayContext, webhooks: Peers["webhooks"]): v
       const { deliveries, nextPageToken } = await emptyForUnknown("event_type", answer, nothing);
       return { data: deliveries.map(presentDelivery), has_more: nextPageToken !== "" };
     },
-  );
+  });
 }
 
 function readDelivery(context: GatewayContext, webhooks: Peers["webhooks"]): void {
-  merchantRoute(
-    context,
-    "merchant:read",
-    {
-      id: "getWebhookDelivery",
-      method: "GET",
-      path: "/v1/merchants/me/webhooks/:id/deliveries/:delivery_id",
-      tag,
-      summary: "Read a delivery with its attempts",
-      description: "With the timing of each attempt and the response of your server.",
-      status: 200,
-      params: deliveryPath,
-      response: DeliveryWithAttempts,
-      errors: ["not_found"],
-    },
-    async ({ principal: { merchantId, environment }, params }) => {
+  merchantRoute(context, {
+    id: "getWebhookDelivery",
+    method: "GET",
+    path: "/v1/merchants/me/webhooks/:id/deliveries/:delivery_id",
+    scope: "merchant:read",
+    tag,
+    summary: "Read a delivery with its attempts",
+    description: "With the timing of each attempt and the response of your server.",
+    params: deliveryPath,
+    response: DeliveryWithAttempts,
+    errors: ["not_found"],
+    handle: async ({ principal: { merchantId, environment }, params }) => {
       const delivery = { endpointId: params.id, deliveryId: params.delivery_id };
       return presentDeliveryWithAttempts(await webhooks.getDelivery({ merchantId, environment, ...delivery }));
     },
-  );
+  });
 }

@@ -72,52 +72,44 @@ export function webhookRunRoutes(context: GatewayContext, { webhooks }: Pick<Pee
 }
 
 function retryFailed(context: GatewayContext, webhooks: Peers["webhooks"]): void {
-  merchantRoute(
-    context,
-    "merchant:write",
-    {
-      id: "retryFailedWebhookDeliveries",
-      method: "POST",
-      path: "/v1/merchants/me/webhooks/:id/retry-failed",
-      tag,
-      summary: "Retry all failed deliveries",
-      description:
-        "Queues all failed deliveries of the endpoint since a time again, in the background. A repeat is safe: a pending delivery is not queued twice.",
-      status: 200,
-      params: Type.Object({ id: endpointId }),
-      body: RetryFailed,
-      response: RetryRunJson,
-      errors: ["not_found"],
-    },
-    async ({ principal: { merchantId, environment }, params, body }) => {
+  merchantRoute(context, {
+    id: "retryFailedWebhookDeliveries",
+    method: "POST",
+    path: "/v1/merchants/me/webhooks/:id/retry-failed",
+    scope: "merchant:write",
+    tag,
+    summary: "Retry all failed deliveries",
+    description:
+      "Queues all failed deliveries of the endpoint since a time again, in the background. A repeat is safe: a pending delivery is not queued twice.",
+    params: Type.Object({ id: endpointId }),
+    body: RetryFailed,
+    response: RetryRunJson,
+    errors: ["not_found"],
+    handle: async ({ principal: { merchantId, environment }, params, body }) => {
       const since = momentOf("since", body.since);
       return presentMessage(
         RetryRunJson,
         (await webhooks.retryFailedDeliveries({ merchantId, environment, endpointId: params.id, since })).run,
       );
     },
-  );
+  });
 }
 
 function replayEvents(context: GatewayContext, webhooks: Peers["webhooks"]): void {
-  merchantRoute(
-    context,
-    "merchant:write",
-    {
-      id: "replayWebhookEvents",
-      method: "POST",
-      path: "/v1/merchants/me/webhooks/:id/replay",
-      tag,
-      summary: "Send missed events",
-      description:
-        "Queues the events of a time for which the endpoint has no delivery, because it was registered later or was disabled, in the background and oldest first. `GET …/retry-runs/{run_id}` reports the progress. A repeat is safe: an event never gets a second delivery to an endpoint.",
-      status: 200,
-      params: Type.Object({ id: endpointId }),
-      body: Replay,
-      response: RetryRunJson,
-      errors: ["not_found"],
-    },
-    async ({ principal: { merchantId, environment }, params, body }) => {
+  merchantRoute(context, {
+    id: "replayWebhookEvents",
+    method: "POST",
+    path: "/v1/merchants/me/webhooks/:id/replay",
+    scope: "merchant:write",
+    tag,
+    summary: "Send missed events",
+    description:
+      "Queues the events of a time for which the endpoint has no delivery, because it was registered later or was disabled, in the background and oldest first. `GET …/retry-runs/{run_id}` reports the progress. A repeat is safe: an event never gets a second delivery to an endpoint.",
+    params: Type.Object({ id: endpointId }),
+    body: Replay,
+    response: RetryRunJson,
+    errors: ["not_found"],
+    handle: async ({ principal: { merchantId, environment }, params, body }) => {
       const { event_types: eventTypes = [] } = body;
       const since = momentOf("since", body.since);
       const until = body.until === undefined ? undefined : momentOf("until", body.until);
@@ -125,29 +117,25 @@ function replayEvents(context: GatewayContext, webhooks: Peers["webhooks"]): voi
       const { run } = await webhooks.replayEvents({ merchantId, environment, endpointId: params.id, ...range });
       return presentMessage(RetryRunJson, run);
     },
-  );
+  });
 }
 
 function readRun(context: GatewayContext, webhooks: Peers["webhooks"]): void {
-  merchantRoute(
-    context,
-    "merchant:read",
-    {
-      id: "getWebhookRetryRun",
-      method: "GET",
-      path: "/v1/merchants/me/webhooks/:id/retry-runs/:run_id",
-      tag,
-      summary: "Read the progress of a retry run",
-      description: "Of `retry-failed` or `replay`. A run is `finished` when all its deliveries are queued.",
-      status: 200,
-      params: Type.Object({ id: endpointId, run_id: runId }),
-      response: RetryRunJson,
-      errors: ["not_found"],
-    },
-    async ({ principal: { merchantId, environment }, params }) => {
+  merchantRoute(context, {
+    id: "getWebhookRetryRun",
+    method: "GET",
+    path: "/v1/merchants/me/webhooks/:id/retry-runs/:run_id",
+    scope: "merchant:read",
+    tag,
+    summary: "Read the progress of a retry run",
+    description: "Of `retry-failed` or `replay`. A run is `finished` when all its deliveries are queued.",
+    params: Type.Object({ id: endpointId, run_id: runId }),
+    response: RetryRunJson,
+    errors: ["not_found"],
+    handle: async ({ principal: { merchantId, environment }, params }) => {
       const { run } = await webhooks.getRetryRun({ merchantId, environment, runId: params.run_id });
       if (run?.endpointId !== params.id) throw new Failure("NOT_FOUND");
       return presentMessage(RetryRunJson, run);
     },
-  );
+  });
 }
