@@ -1,6 +1,6 @@
 // Converts sessions and payment links to messages of checkout.v1.
 import { create } from "@bufbuild/protobuf";
-import { timestampFromDate } from "@bufbuild/protobuf/wkt";
+import { messageFields } from "#platform/database/columns.ts";
 import { clockNow } from "#platform/values/clock.ts";
 import type { Id } from "#platform/values/id.ts";
 import { type Session, SessionSchema } from "#proto/checkout/v1/checkout_pb.ts";
@@ -14,33 +14,16 @@ import type { StoredSession } from "./store/sessions.ts";
 /** @param stored undefined: the session was just created */
 export function toSession(session: NewSession, stored: StoredSession | undefined): Session {
   return create(SessionSchema, {
-    id: session.id,
-    merchantId: session.merchantId,
-    environment: session.environment,
+    ...messageFields(session),
     status: stored?.state.status ?? "open",
-    amount: session.amount,
-    currency: session.currency,
-    description: session.description,
-    orderReference: session.orderReference,
-    customerEmail: session.customerEmail,
     metadata: { ...session.metadata },
-    connector: session.connector,
-    surface: session.surface,
-    captureMethod: session.captureMethod,
     paymentId: paymentIdOf(session.id),
     paymentHidden: !stored || !isPaymentReadable(stored.state),
     paymentStatus: stored?.state.paymentStatus ?? "",
     receiptUrl: stored?.state.receiptUrl ?? "",
     capturedAmount: stored?.state.capturedAmount,
-    successUrl: session.successUrl,
-    cancelUrl: session.cancelUrl,
-    locale: session.locale,
-    paymentLinkId: session.paymentLinkId,
     version: stored?.version ?? 0,
     lineItems: session.lineItems.map(({ name, quantity, amount }) => ({ name, quantity, amount })),
-    expiresAt: timestampFromDate(session.expiresAt),
-    createdAt: timestampFromDate(session.createdAt),
-    ...(stored?.completedAt ? { completedAt: timestampFromDate(stored.completedAt) } : {}),
   });
 }
 
@@ -58,14 +41,11 @@ export function linkUrl(origin: string | undefined, id: Id<"paymentLink">): stri
 
 /** @param origin of the hosted page */
 export function toPaymentLink(origin: string | undefined, link: StoredLink): PaymentLink {
-  const { lineItems, usesMax, expiresAt, createdAt, status: _, ...same } = link;
   return create(PaymentLinkSchema, {
-    ...same,
-    lineItems: lineItems.map(({ name, quantity, amount }) => ({ name, quantity, amount })),
-    usesMax: usesMax ?? 0,
+    ...messageFields(link),
+    lineItems: link.lineItems.map(({ name, quantity, amount }) => ({ name, quantity, amount })),
+    usesMax: link.usesMax ?? 0,
     state: linkState(link, link, clockNow()),
     url: linkUrl(origin, link.id),
-    createdAt: timestampFromDate(createdAt),
-    ...(expiresAt && { expiresAt: timestampFromDate(expiresAt) }),
   });
 }

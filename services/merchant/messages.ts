@@ -1,6 +1,7 @@
 // Converts stored rows to the messages of merchant.v1.
 import { create } from "@bufbuild/protobuf";
 import { timestampFromDate } from "@bufbuild/protobuf/wkt";
+import { messageFields } from "#platform/database/columns.ts";
 import { clockNow } from "#platform/values/clock.ts";
 import {
   type ApiKey as ApiKeyMessage,
@@ -13,7 +14,6 @@ import {
   ConnectorAccountSchema,
   type Connector as ConnectorMessage,
   ConnectorSchema,
-  KeyNetworkSchema,
   type Merchant as MerchantMessage,
   MerchantSchema,
   type Routing as RoutingMessage,
@@ -45,7 +45,6 @@ import { actionsOf, heldActions } from "./rules/people/roles.ts";
 import { provedUntil } from "./rules/people/session.ts";
 import type { Profile } from "./rules/profile.ts";
 import type { Routing } from "./rules/routing.ts";
-import type { SeenNetwork } from "./store/api-key-networks.ts";
 import type { ApiKey } from "./store/api-keys.ts";
 import type { Application } from "./store/applications.ts";
 import type { AccountRow, ConnectorRow } from "./store/connectors.ts";
@@ -74,57 +73,21 @@ export function toMerchant(merchant: Merchant, profile: Profile = merchant): Mer
 }
 
 export function toBranding(branding: Branding): BrandingMessage {
-  return create(BrandingSchema, {
-    displayName: branding.displayName,
-    tagline: branding.tagline,
-    logoUrl: branding.logoUrl,
-    accentColor: branding.accentColor,
-    secondaryColor: branding.secondaryColor,
-    supportEmail: branding.supportEmail,
-    buttonStyle: branding.buttonStyle,
-    backgroundStyle: branding.backgroundStyle,
-    theme: branding.theme,
-    fontFamily: branding.fontFamily,
-    termsUrl: branding.termsUrl,
-    privacyUrl: branding.privacyUrl,
-    emailField: branding.emailField,
-    emailReceipts: branding.emailReceipts,
-  });
+  return create(BrandingSchema, { ...branding });
 }
 
 export function toApiKey(key: ApiKey, now: Date): ApiKeyMessage {
-  return create(ApiKeySchema, {
-    id: key.id,
-    name: key.name,
-    suffix: key.suffix,
-    environment: key.environment,
-    scopes: [...key.scopes],
-    allowedIps: [...key.allowedIps],
-    status: keyStatus(key, now),
-    createdAt: timestampFromDate(key.createdAt),
-    ...(key.lastUsedAt ? { lastUsedAt: timestampFromDate(key.lastUsedAt) } : {}),
-    ...(key.expiresAt ? { expiresAt: timestampFromDate(key.expiresAt) } : {}),
-  });
-}
-
-export function toKeyNetwork({ network, firstSeenAt }: SeenNetwork) {
-  return create(KeyNetworkSchema, { network, firstSeenAt: timestampFromDate(firstSeenAt) });
+  const lists = { scopes: [...key.scopes], allowedIps: [...key.allowedIps] };
+  return create(ApiKeySchema, { ...messageFields(key), ...lists, status: keyStatus(key, now) });
 }
 
 export function toConnector(connector: ConnectorRow): ConnectorMessage {
   return create(ConnectorSchema, {
-    id: connector.id,
-    merchantId: connector.merchantId,
-    connector: connector.connector,
-    environment: connector.environment,
+    ...connector,
     isDefault: connector.isPrimary,
-    isActive: connector.isActive,
-    canBePrimary: connector.canBePrimary,
     allowedSurfaces: [...connector.allowedSurfaces],
-    defaultSurface: connector.defaultSurface,
     selectedSurface: connector.selectedSurface ?? "",
     surface: surfaceOf(connector),
-    externalAccountId: connector.externalAccountId,
     paymentMethods: [...connector.paymentMethods],
   });
 }
@@ -235,46 +198,24 @@ function toRefundLimit({
 }
 
 export function toInvitation(invitation: Invitation, inviterName: string): InvitationMessage {
-  const { id, email, role, expiresAt } = invitation;
-  return create(InvitationSchema, {
-    id,
-    email,
-    role,
-    ...toRefundLimit(invitation),
-    inviterName,
-    expiresAt: timestampFromDate(expiresAt),
-  });
+  const { id, email, role } = invitation;
+  const expiresAt = timestampFromDate(invitation.expiresAt);
+  return create(InvitationSchema, { id, email, role, ...toRefundLimit(invitation), inviterName, expiresAt });
 }
 
 export function toMember(member: MemberRow): MemberMessage {
-  const { role, joinedAt, lastSeenAt, hasPasskey, hasAuthenticator } = member;
-  return create(MemberSchema, {
-    person: toPerson(member),
-    role,
-    ...toRefundLimit(member),
-    joinedAt: timestampFromDate(joinedAt),
-    ...(lastSeenAt && { lastSeenAt: timestampFromDate(lastSeenAt) }),
-    hasPasskey,
-    hasAuthenticator,
-  });
+  return create(MemberSchema, { ...messageFields(member), person: toPerson(member), ...toRefundLimit(member) });
 }
 
 export function toOwnAccess(access: Awaited<ReturnType<typeof readOwnAccess>>) {
   const { session, passkeys, authenticatorSince, sessions } = access;
   return {
-    passkeys: passkeys.map(({ id, name, createdAt, lastUsedAt }) => ({
-      id,
-      name,
-      createdAt: timestampFromDate(createdAt),
-      ...(lastUsedAt && { lastUsedAt: timestampFromDate(lastUsedAt) }),
-    })),
+    passkeys: passkeys.map(({ id, name, createdAt, lastUsedAt }) => messageFields({ id, name, createdAt, lastUsedAt })),
     ...(authenticatorSince && { authenticatorSince: timestampFromDate(authenticatorSince) }),
     sessions: sessions.map(({ id, address, agent, createdAt, lastUsedAt }) => ({
-      id,
+      ...messageFields({ id, createdAt, lastUsedAt }),
       browser: { address, agent },
       browserName: browserName(agent),
-      createdAt: timestampFromDate(createdAt),
-      lastUsedAt: timestampFromDate(lastUsedAt),
       isOwn: id === session.id,
     })),
   };

@@ -1,6 +1,6 @@
 // Converts payments, refunds, disputes and journal entries to messages of the internal API.
 import { create } from "@bufbuild/protobuf";
-import { timestampFromDate } from "@bufbuild/protobuf/wkt";
+import { messageFields } from "#platform/database/columns.ts";
 import {
   type DisputeFile,
   DisputeFileSchema,
@@ -67,30 +67,17 @@ function wasPaid(state: StoredPayment["state"]): boolean {
 
 export function toListedPayment(item: PaymentItem): ListedPayment {
   return create(ListedPaymentSchema, {
-    ...item,
+    ...messageFields(item),
     method: toMethod(item),
-    createdAt: timestampFromDate(item.createdAt),
-    authorizedAt: toTimestamp(item.authorizedAt),
-    capturedAt: toTimestamp(item.capturedAt),
-    updatedAt: toTimestamp(item.updatedAt),
   });
 }
 
 /** @param names the processor's failure codes */
 export function toPayment(record: PaymentRecord, names: FailureNames): Payment {
   return create(PaymentSchema, {
-    ...record,
-    ...(record.processorFee !== undefined && { processorFee: record.processorFee }),
+    ...messageFields(record),
     metadata: { ...record.metadata },
-    createdAt: timestampFromDate(record.createdAt),
-    authorizedAt: toTimestamp(record.authorizedAt),
-    captureBefore: toTimestamp(record.captureBefore),
-    capturedAt: toTimestamp(record.capturedAt),
-    failedAt: toTimestamp(record.failedAt),
-    updatedAt: toTimestamp(record.updatedAt),
     method: toMethod(record),
-    card: record.card,
-    verification: record.verification,
     refunds: record.refunds.map(toRefund),
     dispute: record.dispute && toDispute(record.dispute),
     attempts: record.attempts.map((attempt) => ({
@@ -104,11 +91,11 @@ export function toPayment(record: PaymentRecord, names: FailureNames): Payment {
 }
 
 function toAttempt(attempt: AttemptRecord, names: FailureNames) {
-  const { ref: id, createdAt, outcome, failureCode: reportedCode } = attempt;
+  const { ref: id, outcome, failureCode: reportedCode } = attempt;
   const failureCode = outcome === "failed" ? failureCodeOf(names, reportedCode) : "";
   const card = attempt.cardLast4 === "" ? undefined : {};
   return {
-    ...{ ...attempt, id, failureCode, createdAt: timestampFromDate(createdAt) },
+    ...{ ...messageFields(attempt), id, failureCode },
     method: toMethod({ method: attempt.method, card }),
   };
 }
@@ -126,22 +113,16 @@ function toFailure({ failureCode: reportedCode, failureMessage }: AttemptRecord,
 }
 
 export function toRefund(refund: StoredRefund): Refund {
-  return create(RefundSchema, { ...refund, createdAt: timestampFromDate(refund.createdAt) });
+  return create(RefundSchema, messageFields(refund));
 }
 
 export function toJournalEntry(entry: JournalRow): JournalEntry {
-  return create(JournalEntrySchema, { ...entry, createdAt: timestampFromDate(entry.createdAt) });
+  return create(JournalEntrySchema, messageFields(entry));
 }
 
-export function toReport({ rangeFrom, rangeTo, createdAt, expiresAt, columns, ...report }: StoredReport): Report {
-  return create(ReportSchema, {
-    ...report,
-    columns: [...columns],
-    from: timestampFromDate(rangeFrom),
-    to: timestampFromDate(rangeTo),
-    createdAt: timestampFromDate(createdAt),
-    expiresAt: toTimestamp(expiresAt),
-  });
+export function toReport(stored: StoredReport): Report {
+  const { rangeFrom: from, rangeTo: to, columns, ...report } = messageFields(stored);
+  return create(ReportSchema, { ...report, columns: [...columns], from, to });
 }
 
 /** @param account undefined: the processor rejects the credentials */
@@ -151,35 +132,23 @@ export function toAccountStatus(account: AccountReport | undefined): AccountStat
 
 export function toDisputeRecord(item: DisputeItem): DisputeRecordMessage {
   const { paymentId, currency, acceptance, evidence, version } = item;
-  const { status, texts, files, submittedAt } = evidence;
+  const { texts, files } = evidence;
   return create(DisputeRecordSchema, {
     dispute: toDispute(item),
     paymentId,
     currency,
     acceptance,
     version,
-    evidence: { status, texts: { ...texts }, files: { ...files }, submittedAt: toTimestamp(submittedAt) },
+    evidence: { ...messageFields(evidence), texts: { ...texts }, files: { ...files } },
   });
 }
 
 export function toDisputeFile(file: StoredFile): DisputeFile {
-  const { id, disputeId, name, type, size, sha256, createdAt } = file;
+  const { size, sha256 } = file;
   if (size === undefined || !sha256) throw new Error("the file is incomplete");
-  return create(DisputeFileSchema, {
-    ...{ id, disputeId, name, type, size, sha256 },
-    createdAt: timestampFromDate(createdAt),
-  });
+  return create(DisputeFileSchema, { ...messageFields(file), size, sha256 });
 }
 
 function toDispute(dispute: DisputeRecord) {
-  return {
-    ...dispute,
-    connectorDisputeId: dispute.connectorRef,
-    openedAt: timestampFromDate(dispute.openedAt),
-    evidenceDueAt: toTimestamp(dispute.evidenceDueAt),
-  };
-}
-
-function toTimestamp(at: Date | undefined) {
-  return at && timestampFromDate(at);
+  return { ...messageFields(dispute), connectorDisputeId: dispute.connectorRef };
 }

@@ -1,9 +1,8 @@
 // checkout.v1.RiskService, in proto order: risk screening for operators.
-import { create } from "@bufbuild/protobuf";
-import { timestampFromDate } from "@bufbuild/protobuf/wkt";
 import type { ServiceImpl } from "@connectrpc/connect";
+import { messageFields } from "#platform/database/columns.ts";
 import { Failure, invalidField } from "#platform/values/failure.ts";
-import { RiskDecisionSchema, RiskKind, RiskRuleSchema, type RiskService } from "#proto/checkout/v1/risk_pb.ts";
+import { RiskKind, type RiskService } from "#proto/checkout/v1/risk_pb.ts";
 import { createRule, type RiskRulesContext, removeRule, updateRule } from "../risk/rules-cache.ts";
 import { type RiskRule, rulesInEffect } from "../rules/risk.ts";
 import { decisionsOf, listBlockedDecisions, type StoredDecision } from "../store/risk-decisions.ts";
@@ -63,25 +62,18 @@ export function riskRpc(context: RiskRulesContext): ServiceImpl<typeof RiskServi
 }
 
 function toRiskRule(rule: StoredRule) {
-  const { limit, kind, entries, updatedAt, ...same } = rule;
-  return create(RiskRuleSchema, {
-    ...same,
-    kind: kinds[kind],
-    limit: BigInt(limit),
-    entries: [...entries],
-    updatedAt: timestampFromDate(updatedAt),
-  });
+  const { limit, kind, entries } = rule;
+  return { ...messageFields(rule), kind: kinds[kind], limit: BigInt(limit), entries: [...entries] };
 }
 
-function toRiskDecision({ results, decidedAt, ...same }: StoredDecision) {
-  return create(RiskDecisionSchema, {
-    ...same,
+function toRiskDecision({ results, ...decision }: StoredDecision) {
+  return {
+    ...messageFields(decision),
     looks: results.map(({ kind, measured, limit, ...rest }) => ({
       ...rest,
       kind: kinds[kind],
       measured: BigInt(measured),
       limit: BigInt(limit),
     })),
-    decidedAt: timestampFromDate(decidedAt),
-  });
+  };
 }

@@ -1,6 +1,7 @@
 // merchant.v1.ApiKeyService.
 import { timestampDate } from "@bufbuild/protobuf/wkt";
 import type { ServiceImpl } from "@connectrpc/connect";
+import { messageFields } from "#platform/database/columns.ts";
 import { callContext } from "#platform/values/call-context.ts";
 import { clockNow } from "#platform/values/clock.ts";
 import { Failure, invalidField } from "#platform/values/failure.ts";
@@ -10,7 +11,7 @@ import type { MerchantContext } from "../context.ts";
 import { authenticateKey } from "../flows/authenticate-key.ts";
 import { createApiKey, limitApiKey, revokeApiKey, rollApiKey } from "../flows/manage-api-key.ts";
 import { recordKeyUses } from "../flows/record-key-uses.ts";
-import { toApiKey, toKeyNetwork } from "../messages.ts";
+import { toApiKey } from "../messages.ts";
 import { listNetworks } from "../store/api-key-networks.ts";
 import { findKey, listKeys } from "../store/api-keys.ts";
 
@@ -43,7 +44,7 @@ export function apiKeysRpc(context: MerchantContext): ServiceImpl<typeof ApiKeyS
       const key = await findKey(context.db, { merchantId, environment }, apiKeyId);
       if (!key) throw new Failure("NOT_FOUND");
       const networks = await listNetworks(context.db, key.id);
-      return { apiKey: toApiKey(key, clockNow()), networks: networks.map(toKeyNetwork) };
+      return { apiKey: toApiKey(key, clockNow()), networks: networks.map(messageFields) };
     },
     async rollApiKey({ merchantId, environment, apiKeyId, overlapSeconds }) {
       const input = { merchantId, environment, callerId: callingKey(), id: apiKeyId };

@@ -1,6 +1,7 @@
 // merchant.v1.AuditService: the audit log, its chains, and the log of API requests.
-import { timestampDate, timestampFromDate } from "@bufbuild/protobuf/wkt";
+import { timestampDate } from "@bufbuild/protobuf/wkt";
 import type { ServiceImpl } from "@connectrpc/connect";
+import { messageFields } from "#platform/database/columns.ts";
 import type { Database } from "#platform/database/database.ts";
 import { keysetPage } from "#platform/lists/cursor.ts";
 import { clockMs } from "#platform/values/clock.ts";
@@ -25,12 +26,10 @@ export function auditRpc(db: Database): ServiceImpl<typeof AuditService> {
       const { page, nextPageToken } = await keysetPage("event", pageOf(request), (beforeId, limit) =>
         listAudit(db, { ...request, ...rangeOf(request), beforeId, limit }),
       );
-      const entries = page.map(({ details, occurredAt, ...entry }) => ({
-        ...entry,
-        details: { ...details },
-        occurredAt: timestampFromDate(occurredAt),
-      }));
-      return { entries, nextPageToken };
+      return {
+        entries: page.map((entry) => ({ ...messageFields(entry), details: { ...entry.details } })),
+        nextPageToken,
+      };
     },
     async listAuditChains({ afterMerchantId }) {
       return { merchantIds: await chainsAfter(db, afterMerchantId, chainsPage) };
@@ -89,6 +88,6 @@ function toLink({ seq: sequence, entryId, isLate, hash, entry }: Link) {
   return { sequence, entryId, isLate, hash, ...(entry && { entry }) };
 }
 
-function toRequest({ id: requestId, at, ...request }: ApiRequest) {
-  return { ...request, requestId, at: timestampFromDate(at) };
+function toRequest({ id: requestId, ...request }: ApiRequest) {
+  return { ...messageFields(request), requestId };
 }

@@ -2,6 +2,7 @@
 import { create } from "@bufbuild/protobuf";
 import { timestampDate, timestampFromDate } from "@bufbuild/protobuf/wkt";
 import type { ServiceImpl } from "@connectrpc/connect";
+import { messageFields } from "#platform/database/columns.ts";
 import type { TeamSource } from "#platform/rpc/teams.ts";
 import { invalidField } from "#platform/values/failure.ts";
 import {
@@ -66,13 +67,11 @@ async function verifyWorkload({ workloads }: TeamContext, token: string) {
   return verified ? { workload: verified.name, expiresAt: timestampFromDate(verified.expiresAt) } : {};
 }
 
-function toTeam({ workloads }: TeamContext, { rights, merchantIds, createdAt, expiresAt, ...team }: Team) {
+function toTeam({ workloads }: TeamContext, team: Team) {
   return create(TeamSchema, {
-    ...team,
+    ...messageFields(team),
     workloads: [...(workloads?.teams ?? [])].flatMap(([workload, name]) => (name === team.name ? [workload] : [])),
-    rights: [...rights],
-    merchantIds: [...merchantIds],
-    createdAt: timestampFromDate(createdAt),
-    ...(expiresAt && { expiresAt: timestampFromDate(expiresAt) }),
+    rights: [...team.rights],
+    merchantIds: [...team.merchantIds],
   });
 }

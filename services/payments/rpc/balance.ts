@@ -1,17 +1,11 @@
 // payments.v1.BalanceService, in proto order.
-import { create } from "@bufbuild/protobuf";
 import { timestampDate, timestampFromDate } from "@bufbuild/protobuf/wkt";
 import type { ServiceImpl } from "@connectrpc/connect";
+import { messageFields } from "#platform/database/columns.ts";
 import type { Database } from "#platform/database/database.ts";
 import { readPage } from "#platform/lists/dated-list.ts";
 import { Failure } from "#platform/values/failure.ts";
-import {
-  type BalanceService,
-  type BalanceTransaction,
-  BalanceTransactionSchema,
-  type Payout,
-  PayoutSchema,
-} from "#proto/payments/v1/balance_pb.ts";
+import type { BalanceService } from "#proto/payments/v1/balance_pb.ts";
 import {
   findPayout,
   findTransaction,
@@ -21,7 +15,6 @@ import {
   type PayoutItem,
   pendingDays,
   readBalance,
-  type TransactionItem,
 } from "../lists/balance.ts";
 import { payoutRank } from "../rules/payout.ts";
 
@@ -44,13 +37,12 @@ export function balanceRpc({ db }: { readonly db: Database }): ServiceImpl<typeo
           return page;
         },
       );
-      const transactions = rows.map(toTransaction);
-      return { transactions, total, sums, hasMore };
+      return { transactions: rows.map(messageFields), total, sums, hasMore };
     },
     getBalanceTransaction: async (request) => {
       const found = await findTransaction(db, request, request.id);
       if (!found) throw new Failure("NOT_FOUND");
-      return { transaction: toTransaction(found) };
+      return { transaction: messageFields(found) };
     },
     listPayouts: async (request) => {
       const { rows, total, hasMore } = await readPage(
@@ -74,17 +66,7 @@ function timesOf({ from, to }: Timestamps) {
   return { from: from && timestampDate(from), to: to && timestampDate(to) };
 }
 
-function toTransaction({ occurredAt, postedAt, availableAt, ...item }: TransactionItem): BalanceTransaction {
-  return create(BalanceTransactionSchema, {
-    ...item,
-    occurredAt: timestampFromDate(occurredAt),
-    postedAt: timestampFromDate(postedAt),
-    availableAt: timestampFromDate(availableAt),
-  });
-}
-
-function toPayout({ createdAt, reconciledAt, ...item }: PayoutItem): Payout {
-  const isReconciled = reconciledAt !== undefined;
+function toPayout(item: PayoutItem) {
   const version = BigInt(payoutRank[item.status]);
-  return create(PayoutSchema, { ...item, version, isReconciled, createdAt: timestampFromDate(createdAt) });
+  return { ...messageFields(item), version, isReconciled: item.reconciledAt !== undefined };
 }

@@ -1,15 +1,10 @@
 // payments.v1.FeeService, in proto order.
-import { create } from "@bufbuild/protobuf";
-import { timestampDate, timestampFromDate } from "@bufbuild/protobuf/wkt";
+import { timestampDate } from "@bufbuild/protobuf/wkt";
 import type { ServiceImpl } from "@connectrpc/connect";
+import { messageFields } from "#platform/database/columns.ts";
 import { Failure, invalidField } from "#platform/values/failure.ts";
 import { currencyExponent } from "#platform/values/money.ts";
-import {
-  type FeeSchedule,
-  type FeeScheduleKey,
-  FeeScheduleSchema,
-  type FeeService,
-} from "#proto/payments/v1/fee_pb.ts";
+import type { FeeSchedule, FeeScheduleKey, FeeService } from "#proto/payments/v1/fee_pb.ts";
 import { type FeeDeps, removeSchedule, setSchedule } from "../flows/fee-schedules.ts";
 import { computeFee } from "../rules/fee.ts";
 import { findSchedule, listSchedules, type StoredFee } from "../store/fee-schedules.ts";
@@ -58,8 +53,7 @@ function assertValid(input: FeeSchedule, key: FeeScheduleKey): void {
   }
 }
 
-function toFeeSchedule(stored: StoredFee): FeeSchedule {
-  const { merchantId, currency, connector, basisPoints, fixedAmount, operator, note } = stored;
-  const key = { merchantId, currency, connector, effectiveFrom: timestampFromDate(stored.effectiveFrom) };
-  return create(FeeScheduleSchema, { key, basisPoints, fixedAmount, operator, note });
+function toFeeSchedule(stored: StoredFee) {
+  const { merchantId, currency, connector, effectiveFrom, ...schedule } = messageFields(stored);
+  return { key: { merchantId, currency, connector, effectiveFrom }, ...schedule };
 }

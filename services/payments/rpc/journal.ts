@@ -1,14 +1,10 @@
 // payments.v1.JournalService, in proto order.
-import { create } from "@bufbuild/protobuf";
-import { timestampDate, timestampFromDate } from "@bufbuild/protobuf/wkt";
+import { timestampDate } from "@bufbuild/protobuf/wkt";
 import type { ServiceImpl } from "@connectrpc/connect";
+import { messageFields } from "#platform/database/columns.ts";
 import { keysetPage } from "#platform/lists/cursor.ts";
 import { Failure, invalidField } from "#platform/values/failure.ts";
-import {
-  AdjustmentSchema,
-  type JournalService,
-  type AdjustmentLine as WireLine,
-} from "#proto/payments/v1/journal_pb.ts";
+import type { JournalService, AdjustmentLine as WireLine } from "#proto/payments/v1/journal_pb.ts";
 import { type AdjustDeps, decideProposal, proposeAdjustment } from "../flows/adjust-journal.ts";
 import { toJournalEntry } from "../messages.ts";
 import { isJournalAccount, readLine } from "../rules/adjustment.ts";
@@ -68,11 +64,6 @@ function fromLine(line: WireLine, index: number) {
   return read;
 }
 
-function toAdjustment({ proposedAt, decidedAt, lines, ...adjustment }: StoredAdjustment) {
-  return create(AdjustmentSchema, {
-    ...adjustment,
-    lines: lines.map((line) => ({ ...line })),
-    proposedAt: timestampFromDate(proposedAt),
-    ...(decidedAt && { decidedAt: timestampFromDate(decidedAt) }),
-  });
+function toAdjustment(stored: StoredAdjustment) {
+  return { ...messageFields(stored), lines: [...stored.lines] };
 }

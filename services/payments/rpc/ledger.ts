@@ -1,17 +1,11 @@
 // payments.v1.LedgerService, in proto order.
-import { create } from "@bufbuild/protobuf";
-import { type Timestamp, timestampDate, timestampFromDate } from "@bufbuild/protobuf/wkt";
+import { type Timestamp, timestampDate } from "@bufbuild/protobuf/wkt";
 import type { ServiceImpl } from "@connectrpc/connect";
+import { messageFields } from "#platform/database/columns.ts";
 import type { Database } from "#platform/database/database.ts";
 import { invalidField } from "#platform/values/failure.ts";
 import { isId } from "#platform/values/id.ts";
-import {
-  type BankLine,
-  BankLineSchema,
-  type LedgerEntry,
-  LedgerEntrySchema,
-  type LedgerService,
-} from "#proto/payments/v1/ledger_pb.ts";
+import type { BankLine, LedgerService } from "#proto/payments/v1/ledger_pb.ts";
 import { closeMonth } from "../flows/close-month.ts";
 import {
   insertBankLines,
@@ -50,8 +44,7 @@ export function ledgerRpc({ db }: { readonly db: Database }): ServiceImpl<typeof
       return { lines, nextPageToken: merchants.length === merchantsPerPage ? (merchants.at(-1) ?? "") : "" };
     },
     closeMonth: async ({ month, accepted }) => {
-      const { closedAt, ...close } = await closeMonth(db, month, accepted.trim());
-      return { ...close, closedAt: timestampFromDate(closedAt) };
+      return messageFields(await closeMonth(db, month, accepted.trim()));
     },
     importBankLines: async ({ lines }) => {
       const { imported, contradicted } = await db.transaction((tx) => insertBankLines(tx, lines.map(fromLine)));
@@ -79,14 +72,8 @@ function positionOf(pageToken: string): EntryPosition | undefined {
   return { bookedAt, id };
 }
 
-function toEntry({ occurredAt, postedAt, bookedAt, paymentId, ...row }: LedgerRow): LedgerEntry {
-  return create(LedgerEntrySchema, {
-    ...row,
-    paymentId: paymentId ?? "",
-    occurredAt: timestampFromDate(occurredAt),
-    postedAt: timestampFromDate(postedAt),
-    bookedAt: timestampFromDate(bookedAt),
-  });
+function toEntry(row: LedgerRow) {
+  return { ...messageFields(row), paymentId: row.paymentId ?? "" };
 }
 
 const [isDay, isCurrency] = [/^\d{4}-\d\d-\d\d$/, /^[A-Z]{3}$/];
@@ -98,22 +85,9 @@ function fromLine(line: BankLine): NewBankLine {
   if (!isCurrency.test(currency)) throw invalidField("lines", "must have a currency");
   if (![bookedOn, valueOn].every((day) => isDay.test(day) && !Number.isNaN(Date.parse(day))))
     throw invalidField("lines", "must have days");
-  const { bankRef, amount, endToEndId, isReversal } = line;
-  return {
-    iban,
-    statementId,
-    position,
-    bankRef,
-    amount,
-    currency,
-    bookedOn,
-    valueOn,
-    endToEndId,
-    remittance: text,
-    isReversal,
-  };
+  return { ...line, remittance: text };
 }
 
-function toLine({ remittance, ...line }: StoredBankLine): BankLine {
-  return create(BankLineSchema, { ...line, text: remittance });
+function toLine({ remittance, ...line }: StoredBankLine) {
+  return { ...line, text: remittance };
 }

@@ -1,31 +1,18 @@
 // payments.v1.OperatorService, in proto order.
 import { hostname } from "node:os";
-import { create } from "@bufbuild/protobuf";
-import { timestampFromDate } from "@bufbuild/protobuf/wkt";
 import type { ServiceImpl } from "@connectrpc/connect";
+import { messageFields } from "#platform/database/columns.ts";
 import { keysetPage } from "#platform/lists/cursor.ts";
 import type { Wake } from "#platform/process/job.ts";
 import type { Recovery } from "#platform/service/recovery.ts";
 import { Failure, invalidField } from "#platform/values/failure.ts";
-import {
-  OperationSchema,
-  type OperatorService,
-  Resolution,
-  SuspenseSchema,
-  SuspenseAction as WireAction,
-} from "#proto/payments/v1/operator_pb.ts";
+import { type OperatorService, Resolution, SuspenseAction as WireAction } from "#proto/payments/v1/operator_pb.ts";
 import { resolveOperation, retryOperation } from "../flows/resolve-operation.ts";
 import { resolveFunds } from "../flows/unexpected-funds/resolve-funds.ts";
 import type { VerifyDeps } from "../flows/verify-intent.ts";
 import { readInstallationOverview } from "../lists/installation.ts";
 import { actionsOf, type FundsAction } from "../rules/unexpected-funds.ts";
-import {
-  countParked,
-  findOperationRecord,
-  historyOf,
-  type OperationRecord,
-  parkedOperations,
-} from "../store/operator-queue.ts";
+import { countParked, findOperationRecord, historyOf, parkedOperations } from "../store/operator-queue.ts";
 import { findStoryEntry, storyOf } from "../store/payment-story.ts";
 import { countOpenFunds, findFunds, listFunds, type StoredFunds } from "../store/suspense.ts";
 
@@ -40,19 +27,18 @@ export function operatorRpc(deps: OperatorDeps): ServiceImpl<typeof OperatorServ
   const read = async (id: string) => {
     const operation = await findOperationRecord(db, id);
     if (!operation) throw new Failure("NOT_FOUND");
-    return toOperation(operation);
+    return messageFields(operation);
   };
   return {
     listParkedOperations: async (request) => {
       const { page, nextPageToken } = await keysetPage("operation", request, (afterId, limit) =>
         parkedOperations(db, afterId, limit),
       );
-      return { operations: page.map(toOperation), nextPageToken, total: await countParked(db) };
+      return { operations: page.map(messageFields), nextPageToken, total: await countParked(db) };
     },
     getOperation: async ({ operationId }) => {
       const operation = await read(operationId);
-      const history = await historyOf(db, operationId);
-      return { operation, history: history.map((fact) => ({ ...fact, at: timestampFromDate(fact.at) })) };
+      return { operation, history: (await historyOf(db, operationId)).map(messageFields) };
     },
     retryOperation: async ({ operationId, operator, note }) => {
       await retryOperation(deps, { operationId, operator, note });
@@ -87,18 +73,13 @@ export function operatorRpc(deps: OperatorDeps): ServiceImpl<typeof OperatorServ
     },
     listCircuits: async ({ limit }) => {
       const all = deps.connectors.circuits();
-      const circuits = all.slice(0, limit).map(({ since, ...circuit }) => ({
-        ...circuit,
-        ...(since && { since: timestampFromDate(since) }),
-      }));
-      return { replica: hostname(), circuits, total: all.length };
+      return { replica: hostname(), circuits: all.slice(0, limit).map(messageFields), total: all.length };
     },
     getInstallationOverview: async (request) => await readInstallationOverview(db, request),
     tellPayment: async ({ objectId }) => {
       const found = await findStoryEntry(db, objectId);
       if (!found) throw new Failure("NOT_FOUND");
-      const lines = await storyOf(db, found.paymentId);
-      return { ...found, lines: lines.map((line) => ({ ...line, at: timestampFromDate(line.at) })) };
+      return { ...found, lines: (await storyOf(db, found.paymentId)).map(messageFields) };
     },
   };
 }
@@ -115,21 +96,11 @@ const wireActions: { readonly [A in FundsAction]: WireAction } = {
   close: WireAction.CLOSE,
 };
 
-function suspenseMessage({ foundAt, closedAt, payment, ...row }: StoredFunds) {
-  return create(SuspenseSchema, {
-    ...row,
+function suspenseMessage({ payment, ...row }: StoredFunds) {
+  return {
+    ...messageFields(row),
     returnedAmount: row.returned,
     closedAmount: row.closed,
     actions: actionsOf(row, payment).map((action) => wireActions[action]),
-    foundAt: timestampFromDate(foundAt),
-    ...(closedAt && { closedAt: timestampFromDate(closedAt) }),
-  });
-}
-
-function toOperation(operation: OperationRecord) {
-  return create(OperationSchema, {
-    ...operation,
-    nextTryAt: timestampFromDate(operation.nextTryAt),
-    createdAt: timestampFromDate(operation.createdAt),
-  });
+  };
 }

@@ -1,6 +1,7 @@
 // payments.v1.PaymentsService, in proto order.
-import { timestampDate, timestampFromDate } from "@bufbuild/protobuf/wkt";
+import { timestampDate } from "@bufbuild/protobuf/wkt";
 import type { ServiceImpl } from "@connectrpc/connect";
+import { messageFields } from "#platform/database/columns.ts";
 import { announcedDigests } from "#platform/events/outbox.ts";
 import { findCursor } from "#platform/lists/cursor.ts";
 import { readPage } from "#platform/lists/dated-list.ts";
@@ -188,10 +189,7 @@ function noteMethods({
       return {};
     },
     listPaymentNotes: async (request) => {
-      const notes = await listNotes(db, request, request.paymentId);
-      return {
-        notes: notes.map((note) => ({ ...note, createdAt: timestampFromDate(note.createdAt) })),
-      };
+      return { notes: (await listNotes(db, request, request.paymentId)).map(messageFields) };
     },
   };
 }

@@ -1,9 +1,9 @@
 // payments.v1.StatementService, in proto order.
-import { create } from "@bufbuild/protobuf";
-import { type Timestamp, timestampDate, timestampFromDate } from "@bufbuild/protobuf/wkt";
+import { type Timestamp, timestampDate } from "@bufbuild/protobuf/wkt";
 import type { ServiceImpl } from "@connectrpc/connect";
+import { messageFields } from "#platform/database/columns.ts";
 import { invalidField } from "#platform/values/failure.ts";
-import { StatementDifferenceSchema, type StatementService } from "#proto/payments/v1/statement_pb.ts";
+import type { StatementService } from "#proto/payments/v1/statement_pb.ts";
 import { hasStatement, matchStatement } from "../flows/match-statement.ts";
 import type { VerifyDeps } from "../flows/verify-intent.ts";
 import { listDifferences, type StoredDifference } from "../store/processor/statements.ts";
@@ -38,12 +38,5 @@ export function fromPeriod(from: Timestamp | undefined, to: Timestamp | undefine
 }
 
 function toDifference(found: StoredDifference) {
-  const { foundAt, lastFoundAt, resolvedAt, id, ...same } = found;
-  return create(StatementDifferenceSchema, {
-    ...same,
-    id: BigInt(id),
-    foundAt: timestampFromDate(foundAt),
-    lastFoundAt: timestampFromDate(lastFoundAt),
-    ...(resolvedAt && { resolvedAt: timestampFromDate(resolvedAt) }),
-  });
+  return { ...messageFields(found), id: BigInt(found.id) };
 }

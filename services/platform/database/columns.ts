@@ -1,5 +1,6 @@
 // Maps the columns of a table to the fields of an object. One definition gives the SQL lists, reads rows and writes
-// JSON.
+// JSON; a row becomes the fields of a message.
+import { type Timestamp, timestampFromDate } from "@bufbuild/protobuf/wkt";
 import { hexOf } from "./database.ts";
 
 /** The SQL type of a column and the conversion of its values. */
@@ -94,4 +95,15 @@ export class Columns<Row extends object> {
     const picked = fields.map((field) => [field, this.#columns[field]]);
     return new Columns<Pick<Row, Field>>(Object.fromEntries(picked));
   }
+}
+
+type MessageFields<Row> = { [Field in keyof Row]: MessageValue<Row[Field]> };
+type MessageValue<Value> = Value extends Date ? Timestamp : Value extends null ? undefined : Value;
+
+/** A row for a message: its times are timestamps, and null is undefined. */
+export function messageFields<Row extends object>(row: Row): MessageFields<Row> {
+  const fields = Object.entries(row as Readonly<Record<string, unknown>>).map(([field, value]) => {
+    return [field, value instanceof Date ? timestampFromDate(value) : (value ?? undefined)];
+  });
+  return Object.fromEntries(fields) as MessageFields<Row>;
 }

@@ -4,6 +4,7 @@ import { hostname } from "node:os";
 import { fromBinary } from "@bufbuild/protobuf";
 import { timestampDate, timestampFromDate } from "@bufbuild/protobuf/wkt";
 import type { ServiceImpl } from "@connectrpc/connect";
+import { messageFields } from "#platform/database/columns.ts";
 import { parseTime, type Sql } from "#platform/database/database.ts";
 import { schemaState } from "#platform/database/schema-state.ts";
 import type { StreamState } from "#platform/events/event-bus.ts";
@@ -182,7 +183,7 @@ function recoveryRpc({ service, db, bus }: StateSources, recovery: Recovery): Se
         eventsMissing: BigInt(left),
         eventsTakenBack: BigInt(restored),
         events: events.map(eventMessage),
-        acts: acts.map((act) => ({ ...act, at: timestampFromDate(act.at) })),
+        acts: acts.map(messageFields),
       };
     },
     beginRecovery: async ({ operator, note }) => {
