@@ -1,6 +1,7 @@
 // checkout.v1.CheckoutService, in proto order.
 import { timestampDate } from "@bufbuild/protobuf/wkt";
 import type { ServiceImpl } from "@connectrpc/connect";
+import { scopeOf } from "#platform/database/idempotency.ts";
 import { announcedDigests } from "#platform/events/outbox.ts";
 import { findCursor } from "#platform/lists/cursor.ts";
 import { readPage } from "#platform/lists/dated-list.ts";
@@ -34,19 +35,12 @@ export function checkoutRpc(
   return {
     createSession: (request) => {
       context.recovery.assertOff();
-      const { merchantId, environment, idempotency } = request;
       return createSession(context, {
         ...request,
         paymentLinkId: "",
         captureMethod: request.captureMethod || "automatic",
         expiresInSeconds: request.expiresInSeconds || expiresInSecondsDefault,
-        idempotency: idempotency && {
-          merchantId,
-          environment,
-          operation: "create_session",
-          key: idempotency.key,
-          fingerprint: idempotency.fingerprint,
-        },
+        idempotency: scopeOf("create_session", request),
       });
     },
     createPayment: (request) => {

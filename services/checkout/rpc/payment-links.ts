@@ -1,6 +1,7 @@
 // checkout.v1.PaymentLinkService, in proto order.
 import { timestampDate } from "@bufbuild/protobuf/wkt";
 import type { ServiceImpl } from "@connectrpc/connect";
+import { scopeOf } from "#platform/database/idempotency.ts";
 import type { Recovery } from "#platform/service/recovery.ts";
 import { invalidField } from "#platform/values/failure.ts";
 import type { PaymentLinkService } from "#proto/checkout/v1/links_pb.ts";
@@ -18,17 +19,15 @@ export function paymentLinksRpc(
   return {
     createPaymentLink: async (request) => {
       context.recovery.assertOff();
-      const { merchantId, environment, idempotency, usesMax, expiresAt } = request;
+      const { usesMax, expiresAt } = request;
+      const idempotency = scopeOf("create_payment_link", request);
       if (!idempotency) throw invalidField("idempotency", "is required");
       return await createLink(context, {
         ...request,
         captureMethod: request.captureMethod || "automatic",
         usesMax: usesMax === 0 ? undefined : usesMax,
         expiresAt: expiresAt && timestampDate(expiresAt),
-        idempotency: {
-          ...{ merchantId, environment, operation: "create_payment_link" },
-          ...{ key: idempotency.key, fingerprint: idempotency.fingerprint },
-        },
+        idempotency,
       });
     },
     getPaymentLink: async (request) => ({ link: toWire(await findOwnLink(context, request, request.linkId)) }),

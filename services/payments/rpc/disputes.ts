@@ -1,6 +1,7 @@
 // payments.v1.DisputeService, in proto order.
 import { timestampDate } from "@bufbuild/protobuf/wkt";
 import type { ServiceImpl } from "@connectrpc/connect";
+import { scopeOf } from "#platform/database/idempotency.ts";
 import { readPage } from "#platform/lists/dated-list.ts";
 import type { Recovery } from "#platform/service/recovery.ts";
 import { Failure, invalidField } from "#platform/values/failure.ts";
@@ -19,7 +20,6 @@ import { findDisputeRecord, listDisputeRecords, locateDispute } from "../lists/d
 import { toDisputeFile, toDisputeRecord } from "../messages.ts";
 import { fileTypes } from "../rules/file-content.ts";
 import { findRecord } from "../store/payment-records.ts";
-import { scopeOf } from "./idempotency-scope.ts";
 
 type DisputesDeps = EvidenceDeps & {
   /** Blocks new requests to processors, where a lost operation may have been executed already. */

@@ -2,6 +2,7 @@
 import { timestampDate } from "@bufbuild/protobuf/wkt";
 import type { ServiceImpl } from "@connectrpc/connect";
 import { messageFields } from "#platform/database/columns.ts";
+import { scopeOf } from "#platform/database/idempotency.ts";
 import { announcedDigests } from "#platform/events/outbox.ts";
 import { findCursor } from "#platform/lists/cursor.ts";
 import { readPage } from "#platform/lists/dated-list.ts";
@@ -35,7 +36,6 @@ import { readBalances, readEntries } from "../store/journal.ts";
 import { listNotes } from "../store/payment-notes.ts";
 import { findRecord, findRecordsById, type PaymentRecord } from "../store/payment-records.ts";
 import { recordCustomerEmail } from "../store/payments.ts";
-import { scopeOf } from "./idempotency-scope.ts";
 
 type PaymentsDeps = CreateIntentDeps &
   ConnectorAccountDeps &

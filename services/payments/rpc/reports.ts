@@ -1,5 +1,6 @@
 // payments.v1.ReportService, in proto order.
 import type { ServiceImpl } from "@connectrpc/connect";
+import { scopeOf } from "#platform/database/idempotency.ts";
 import { findCursor } from "#platform/lists/cursor.ts";
 import { readPage } from "#platform/lists/dated-list.ts";
 import { Failure } from "#platform/values/failure.ts";
@@ -8,7 +9,6 @@ import { type CreateReportDeps, createReport } from "../flows/reports/create-rep
 import { readReportFile } from "../flows/reports/report-file.ts";
 import { toReport } from "../messages.ts";
 import { findReport, listReports } from "../store/reports.ts";
-import { scopeOf } from "./idempotency-scope.ts";
 
 export function reportsRpc(deps: CreateReportDeps): ServiceImpl<typeof ReportService> {
   const { db } = deps;

@@ -21,6 +21,16 @@ export interface IdempotencyScope {
   readonly fingerprint: Uint8Array;
 }
 
+interface KeyedRequest extends Pick<IdempotencyScope, "merchantId" | "environment"> {
+  readonly idempotency?: Pick<IdempotencyScope, "key" | "fingerprint"> | undefined;
+}
+
+/** @returns undefined: the request has no key */
+export function scopeOf(operation: string, request: KeyedRequest): IdempotencyScope | undefined {
+  const { merchantId, environment, idempotency: sent } = request;
+  return sent && { merchantId, environment, operation, key: sent.key, fingerprint: sent.fingerprint };
+}
+
 /** The right to work under a key until it expires or a later try of the same request takes over. */
 export interface KeyLease {
   readonly lockId: string;

@@ -1,9 +1,8 @@
 // webhook.v1.WebhookService. Here: the methods for endpoints.
 import type { ServiceImpl } from "@connectrpc/connect";
-import type { IdempotencyScope } from "#platform/database/idempotency.ts";
+import { scopeOf } from "#platform/database/idempotency.ts";
 import { clockMs } from "#platform/values/clock.ts";
 import { Failure } from "#platform/values/failure.ts";
-import type { Idempotency } from "#proto/payments/v1/payments_pb.ts";
 import type { WebhookService } from "#proto/webhook/v1/webhook_pb.ts";
 import {
   type ChangeDeps,
@@ -35,7 +34,7 @@ function endpointMethods(deps: RpcDeps) {
   return {
     async createEndpoint(request) {
       const payload = payloadOf(request) ?? "reference";
-      return await createEndpoint(deps, { ...request, payload, idempotency: scopeOf(request, request.idempotency) });
+      return await createEndpoint(deps, { ...request, payload, idempotency: scopeOf("create_endpoint", request) });
     },
     async listEndpoints(request) {
       return { endpoints: (await listEndpoints(deps.db, request)).map(toEndpoint) };
@@ -81,13 +80,4 @@ function endpointMethods(deps: RpcDeps) {
 /** The proto's rule admits no other value. */
 function payloadOf({ payload }: { payload: string }): EndpointPayload | undefined {
   return (payload || undefined) as EndpointPayload | undefined;
-}
-
-function scopeOf(
-  { merchantId, environment }: Pick<IdempotencyScope, "merchantId" | "environment">,
-  idempotency: Idempotency | undefined,
-): IdempotencyScope | undefined {
-  if (!idempotency) return undefined;
-  const { key, fingerprint } = idempotency;
-  return { merchantId, environment, operation: "create_endpoint", key, fingerprint };
 }
