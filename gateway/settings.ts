@@ -2,6 +2,7 @@
 import { isIPv4 } from "node:net";
 import {
   integerSetting,
+  matching,
   oneOf,
   optionalSetting,
   type Setting,
@@ -36,12 +37,7 @@ function isAddressOrNetwork(text: string): boolean {
 }
 
 /** Contact for vulnerability reports (RFC 9116). */
-const contact: Setting<string> = {
-  parse: (raw) => {
-    if (!/^(mailto:|tel:|https:\/\/)\S+$/.test(raw)) throw new Error("must begin with mailto:, tel: or https://");
-    return raw;
-  },
-};
+const contact = matching(/^(mailto:|tel:|https:\/\/)\S+$/, "must begin with mailto:, tel: or https://");
 
 const moment: Setting<string> = {
   parse: (raw) => {

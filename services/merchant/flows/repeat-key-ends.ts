@@ -5,7 +5,7 @@ import { fromBinary } from "@bufbuild/protobuf";
 import { timestampDate } from "@bufbuild/protobuf/wkt";
 import type { Database, Tx } from "#platform/database/database.ts";
 import { eventSubject } from "#platform/events/streams.ts";
-import { type LostRow, type OwnEvent, ownEvent } from "#platform/service/recovery-store.ts";
+import { type LostRow, lostColumns, type OwnEvent, ownEvent } from "#platform/service/recovery-store.ts";
 import { clockNow } from "#platform/values/clock.ts";
 import { type Event, EventSchema } from "#proto/events/v1/events_pb.ts";
 import { lockKey, setAllowedIps, setExpiry, setRevoked } from "../store/api-keys.ts";
@@ -55,7 +55,7 @@ async function lostToDoAgain(tx: Tx, subjects: readonly string[], limit: number)
     `update recovery_events set done_again_at = now() where event_id in (
        select event_id from recovery_events where done_again_at is null and subject = any($1::text[])
        order by stream_seq limit $2 for update)
-     returning event_id, stream_seq, subject, body`,
+     returning ${lostColumns}`,
     [subjects, limit],
   );
   return rows.map(ownEvent).sort((one, other) => one.streamSeq - other.streamSeq);

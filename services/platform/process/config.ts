@@ -75,6 +75,16 @@ export function withDefault<T>(setting: Setting<T>, fallback: T): Setting<T> {
 /** Any non-empty text. */
 export const text: Setting<string> = { parse: (raw) => raw };
 
+/** A text of this form. @param problem of any other text: "must be …" */
+export function matching(form: RegExp, problem: string): Setting<string> {
+  return {
+    parse: (raw) => {
+      if (!form.test(raw)) throw new Error(problem);
+      return raw;
+    },
+  };
+}
+
 export function oneOf<const W extends string>(...words: readonly W[]): Setting<W> {
   return {
     parse: (raw) => {

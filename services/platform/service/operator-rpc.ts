@@ -60,10 +60,7 @@ function statusRpc({ service, db, bus, watch }: StateSources): ServiceImpl<typeo
         jobs: [...watch.jobs].map(jobOf),
         takesWrites,
         schema,
-        outbox: {
-          waiting: BigInt(outbox.waiting),
-          ...(outbox.oldestAt && { oldestAt: timestampFromDate(outbox.oldestAt) }),
-        },
+        outbox: { ...messageFields(outbox), waiting: BigInt(outbox.waiting) },
         ...(events && (events === "missing" ? { streamMissing: true } : { stream: streamOf(events) })),
       };
     },
@@ -118,12 +115,10 @@ async function announcedEvent(sql: Sql, eventId: string) {
   if (!row) return undefined;
   // Attributes are omitted: some contain text typed by people.
   const { type, merchantId, objectId, status, actor, requestId, occurredAt } = fromBinary(EventSchema, row.body);
-  const published = parseTime(row.published_at);
   return {
     ...{ type, merchantId, objectId, status, actor, requestId },
     ...(occurredAt && { occurredAt }),
-    committedAt: timestampFromDate(parseTime(row.created_at)),
-    ...(published && { publishedAt: timestampFromDate(published) }),
+    ...messageFields({ committedAt: parseTime(row.created_at), publishedAt: parseTime(row.published_at) }),
     streamSequence: BigInt(row.stream_seq ?? 0),
   };
 }

@@ -27,16 +27,11 @@ interface RecoveryAction {
 }
 
 export async function readFence(sql: Sql): Promise<Fence> {
-  const [row] = await sql.rows<{
-    stream_created: string;
-    stream_seq: string;
-    server: string;
-    why: RecoveryReason;
-    since: string | null;
-  }>("select stream_created, stream_seq, server, why, since from recovery");
+  const [row] = await sql.rows<Omit<Fence, "streamSeq" | "since"> & { streamSeq: string; since: string | null }>(
+    `select stream_created as "streamCreated", stream_seq as "streamSeq", server, why, since from recovery`,
+  );
   if (!row) throw new Error("recovery has no row");
-  const { stream_created: streamCreated, stream_seq, server, why } = row;
-  return { streamCreated, streamSeq: Number(stream_seq), server, why, since: parseTime(row.since) ?? undefined };
+  return { ...row, streamSeq: Number(row.streamSeq), since: parseTime(row.since) ?? undefined };
 }
 
 /** Identifies server and database; empty without the right to ask. */
@@ -146,7 +141,7 @@ export async function missingEvents(
   limit: number,
 ): Promise<{ events: OwnEvent[]; left: number; taken: number }> {
   const rows = await sql.rows<LostRow>(
-    `select event_id, stream_seq, subject, body from recovery_events where taken_back_at is null
+    `select ${lostColumns} from recovery_events where taken_back_at is null
      order by stream_seq limit $1`,
     [limit],
   );
@@ -193,23 +188,20 @@ export interface LostEvent extends OwnEvent {
 
 /** Missing events, restored or not, in stream order. @param after last number of the previous page; 0 for the first */
 export async function announcedSince(sql: Sql, after: bigint, limit: number): Promise<LostEvent[]> {
-  const rows = await sql.rows<LostRow & { taken_back: boolean; done_again: boolean }>(
-    `select event_id, stream_seq, subject, body, taken_back_at is not null as taken_back, done_again_at is not null as done_again
+  const rows = await sql.rows<LostRow & Pick<LostEvent, "takenBack" | "doneAgain">>(
+    `select ${lostColumns}, taken_back_at is not null as "takenBack", done_again_at is not null as "doneAgain"
      from recovery_events where ${ofThisRecovery} and stream_seq > $1 order by stream_seq limit $2`,
     [after, limit],
   );
-  return rows.map((row) => ({ ...ownEvent(row), takenBack: row.taken_back, doneAgain: row.done_again }));
+  return rows.map(ownEvent);
 }
 
-export interface LostRow {
-  event_id: string;
-  stream_seq: string;
-  subject: string;
-  body: Buffer;
-}
+/** Columns of `recovery_events` that `ownEvent` reads. */
+export const lostColumns = `event_id as id, stream_seq as "streamSeq", subject, body`;
+export type LostRow = Omit<OwnEvent, "streamSeq"> & { readonly streamSeq: string };
 
-export function ownEvent({ event_id: id, stream_seq, subject, body }: LostRow): OwnEvent {
-  return { id, streamSeq: Number(stream_seq), subject, body };
+export function ownEvent<Row extends LostRow>(row: Row) {
+  return { ...row, streamSeq: Number(row.streamSeq) };
 }
 
 // Decides whether a database is the one that served last. Pure. An event that this service announced and its database

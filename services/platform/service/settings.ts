@@ -3,6 +3,7 @@ import { eventKeysFile } from "#platform/events/event-keys.ts";
 import {
   integerSetting,
   logLevels,
+  matching,
   oneOf,
   optionalSetting,
   port,
@@ -33,15 +34,7 @@ export const brokerSettings = {
   NATS_NKEY_FILE: optionalSetting(nkeyFile),
   /** CA file for tls://; absent for Node's own list. */
   NATS_CA_FILE: optionalSetting(certificateFile),
-  NATS_NAMESPACE: withDefault<string>(
-    {
-      parse: (raw) => {
-        if (!/^[a-z][a-z0-9_-]{0,31}$/.test(raw)) throw new Error("must match [a-z][a-z0-9_-]{0,31}");
-        return raw;
-      },
-    },
-    "tollbooth",
-  ),
+  NATS_NAMESPACE: withDefault(matching(/^[a-z][a-z0-9_-]{0,31}$/, "must match [a-z][a-z0-9_-]{0,31}"), "tollbooth"),
 } as const;
 
 /** For every service and the gateway. */

@@ -2,7 +2,7 @@
 // stays in the logs; RPC carries the reason as an error detail.
 import { create } from "@bufbuild/protobuf";
 import { Code, ConnectError } from "@connectrpc/connect";
-import { FailureSchema, FieldViolationSchema, Reason } from "#proto/failure/v1/failure_pb.ts";
+import { FailureSchema, Reason } from "#proto/failure/v1/failure_pb.ts";
 import { errorCode } from "./unchecked.ts";
 
 export type FailureReason = Exclude<keyof typeof Reason, "UNSPECIFIED">;
@@ -112,9 +112,7 @@ export function asFailure(error: unknown): Failure {
 export function toConnectError(failure: Failure, begun = failure.begun): ConnectError {
   const detail = create(FailureSchema, {
     reason: Reason[failure.reason],
-    fieldViolations: failure.violations.map((v) =>
-      create(FieldViolationSchema, { field: v.field, problem: v.problem }),
-    ),
+    fieldViolations: failure.violations.map(({ field, problem }) => ({ field, problem })),
     retryAfterMs: failure.retryAfterMs,
     replayed: failure.replayed,
     begun,
