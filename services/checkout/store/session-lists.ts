@@ -31,13 +31,13 @@ export interface ListFilter extends Owner {
 
 export async function findOwnSession(sql: Sql, owner: Owner, id: string): Promise<StoredSession | undefined> {
   const [row] = await sql.rows<SessionRow>(
-    `select ${sessionColumns} from sessions s where s.id = $1 and s.merchant_id = $2 and s.environment = $3`,
+    `select ${sessionColumns} from sessions t where t.id = $1 and t.merchant_id = $2 and t.environment = $3`,
     [id, owner.merchantId, owner.environment],
   );
   return row && sessionOf(row);
 }
 
-const list = { table: "sessions", alias: "s", condition: "true", columns: listedColumns };
+const list = { table: "sessions", condition: "true", columns: listedColumns };
 
 /**
  * Newest first.
@@ -113,7 +113,7 @@ function idsThatBegin(own: string): Condition {
 
 async function readSessions(sql: Sql, ids: readonly string[]): Promise<StoredSession[]> {
   const rows = await sql.rows<SessionRow>(
-    `select ${listedColumns} from sessions s where s.id = any ($1) order by s.created_at desc, s.id desc`,
+    `select ${listedColumns} from sessions t where t.id = any ($1) order by t.created_at desc, t.id desc`,
     [ids],
   );
   return rows.map(sessionOf);
@@ -125,7 +125,7 @@ async function readSessions(sql: Sql, ids: readonly string[]): Promise<StoredSes
  */
 export async function sessionsSince(sql: Sql, since: Date, after: string, limit: number): Promise<StoredSession[]> {
   const rows = await sql.rows<SessionRow>(
-    `select ${sessionColumns} from sessions s where s.id >= $1 and s.id > $2 order by s.id limit $3`,
+    `select ${sessionColumns} from sessions t where t.id >= $1 and t.id > $2 order by t.id limit $3`,
     [idFloor("session", since.getTime()), after, limit],
   );
   return rows.map(sessionOf);

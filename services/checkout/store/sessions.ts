@@ -57,8 +57,8 @@ export interface SessionRow {
 }
 
 /** Columns of a list, which can be long and shows no line items. */
-export const listedColumns = [orderColumns, ownColumns, stateColumns].map((part) => part.names("s")).join(", ");
-export const sessionColumns = `${listedColumns}, ${lineColumns.names("s")}`;
+export const listedColumns = [orderColumns, ownColumns, stateColumns].map((part) => part.names("t")).join(", ");
+export const sessionColumns = `${listedColumns}, ${lineColumns.names("t")}`;
 
 export async function findSession(sql: GroupedSql, id: Id<"session">): Promise<StoredSession | undefined> {
   return await sql.batched(findSessions, id);
@@ -66,7 +66,7 @@ export async function findSession(sql: GroupedSql, id: Id<"session">): Promise<S
 
 /** In the order of the ids. */
 export async function findSessions(sql: Sql, ids: readonly string[]): Promise<(StoredSession | undefined)[]> {
-  const rows = await sql.rows<SessionRow>(`select ${sessionColumns} from ${inputIds} join sessions s using (id)`, [
+  const rows = await sql.rows<SessionRow>(`select ${sessionColumns} from ${inputIds} join sessions t using (id)`, [
     idsByKey(ids),
   ]);
   const found = new Map(rows.map((row) => [row.id, sessionOf(row)]));
@@ -114,7 +114,7 @@ export async function saveBuyerEmail(sql: Sql, id: Id<"session">, email: string)
 /** Locks sessions in the order of ids, so that two statements cannot deadlock. Unknown ids are left out. */
 export async function lockSessions(sql: Sql, ids: readonly Id<"session">[]): Promise<StoredSession[]> {
   const rows = await sql.rows<SessionRow>(
-    `select ${sessionColumns} from ${inputIds} join sessions s using (id) order by id for update of s`,
+    `select ${sessionColumns} from ${inputIds} join sessions t using (id) order by id for update of t`,
     [idsByKey(ids)],
   );
   return rows.map(sessionOf);
@@ -148,24 +148,24 @@ export async function changeSessions(
          events jsonb)
        where each = 1),
      changed as (
-       update sessions s set status = c.status, payment_status = c.payment_status, receipt_url = c.receipt_url,
-         failed_attempts = c.failed_attempts, heard_at = c.heard_at, heard_version = c.heard_version, version = s.version + 1,
+       update sessions t set status = c.status, payment_status = c.payment_status, receipt_url = c.receipt_url,
+         failed_attempts = c.failed_attempts, heard_at = c.heard_at, heard_version = c.heard_version, version = t.version + 1,
          captured_amount = c.captured_amount, captured_version = c.heard_version,
-         completed_at = case when c.status = 'completed' then coalesce(s.completed_at, now()) end,
-         render = case when c.live then s.render end,
-         checks = case when s.status = c.status then s.checks else 0 end,
+         completed_at = case when c.status = 'completed' then coalesce(t.completed_at, now()) end,
+         render = case when c.live then t.render end,
+         checks = case when t.status = c.status then t.checks else 0 end,
          next_check_at = case
            when not c.live then null
-           when c.exhausted or (c.status = 'open' and s.status <> 'open' and (s.expiry_asked or s.expires_at <= now()))
-             then least(s.next_check_at, now())
-           when c.under_way then least(s.next_check_at, now() + make_interval(mins => ${checkMinutesMax}))
-           when s.expiry_asked or s.expires_at <= now() then s.next_check_at
-           else s.expires_at end
-       from change c where s.id = c.id and s.version = c.version returning ${sessionColumns}, c.n, c.events),
+           when c.exhausted or (c.status = 'open' and t.status <> 'open' and (t.expiry_asked or t.expires_at <= now()))
+             then least(t.next_check_at, now())
+           when c.under_way then least(t.next_check_at, now() + make_interval(mins => ${checkMinutesMax}))
+           when t.expiry_asked or t.expires_at <= now() then t.next_check_at
+           else t.expires_at end
+       from change c where t.id = c.id and t.version = c.version returning ${sessionColumns}, c.n, c.events),
      announced as (
        insert into outbox (event_id, subject, body)
        select e.* from changed, jsonb_to_recordset(events) as e (event_id text, subject text, body bytea))
-     select ${sessionColumns}, n from changed s`,
+     select ${sessionColumns}, n from changed t`,
     [byKey(changes.map(changeRowOf), "id")],
   );
   const byIndex = new Map(rows.map((row) => [row.n, sessionOf(row)]));
@@ -210,10 +210,10 @@ export async function requestExpiry(sql: Sql, id: Id<"session">, events: OutboxR
  */
 export async function claimDueSessions(sql: Sql, limit: number): Promise<StoredSession[]> {
   const rows = await sql.rows<SessionRow>(
-    `update sessions s set checks = s.checks + 1,
-       next_check_at = least(now() + make_interval(mins => least(2 ^ least(s.checks, 10), ${checkMinutesMax})::int),
-         case when s.expires_at > now() then s.expires_at end)
-     where s.id in (select id from sessions where next_check_at <= now() order by next_check_at
+    `update sessions t set checks = t.checks + 1,
+       next_check_at = least(now() + make_interval(mins => least(2 ^ least(t.checks, 10), ${checkMinutesMax})::int),
+         case when t.expires_at > now() then t.expires_at end)
+     where t.id in (select id from sessions where next_check_at <= now() order by next_check_at
        limit $1 for update skip locked)
      returning ${sessionColumns}`,
     [limit],

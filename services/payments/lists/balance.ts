@@ -11,14 +11,13 @@ import {
   time,
 } from "#platform/database/columns.ts";
 import { parseTime, type Sql } from "#platform/database/database.ts";
-import { Condition, Params } from "#platform/lists/condition.ts";
-import { afterCursor, type Cursor } from "#platform/lists/cursor.ts";
+import { type Condition, Params } from "#platform/lists/condition.ts";
+import { afterCursor } from "#platform/lists/cursor.ts";
 import type { PageWindow } from "#platform/lists/dated-list.ts";
-import { timeRange } from "#platform/lists/day-range.ts";
-import { invalidField } from "#platform/values/failure.ts";
 import type { PayoutStatus, ProcessorBalance } from "../rules/movement.ts";
 import { nullableText } from "../store/payment-columns.ts";
 import type { Owner } from "../store/payment-records.ts";
+import { ownRows, readCountedPage, within } from "./counted-page.ts";
 
 export type Balance = ProcessorBalance & { readonly feesDue: bigint };
 
@@ -175,18 +174,9 @@ export async function listTransactions(
 }
 
 function transactionsOf(owner: Owner, filters: TransactionFilters): Condition {
-  const { type, currency, paymentId, refundId, disputeId, payoutId, from, to } = filters;
-  const range = timeRange(from, to);
-  let where = new Condition("t.merchant_id = ? and t.environment = ?", owner.merchantId, owner.environment);
-  if (type !== "") where = where.and("t.type = ?", type);
-  if (currency !== "") where = where.and("t.currency = ?", currency);
-  if (paymentId !== "") where = where.and("t.payment_id = ?", paymentId);
-  if (refundId !== "") where = where.and("t.refund_id = ?", refundId);
-  if (disputeId !== "") where = where.and("t.dispute_id = ?", disputeId);
-  if (payoutId !== "") where = where.and("t.payout_id = ?", payoutId);
-  if (from) where = where.and("t.occurred_at >= ?", range.from);
-  if (to) where = where.and("t.occurred_at < ?", range.to);
-  return where;
+  const { type, currency, paymentId, refundId, disputeId, payoutId } = filters;
+  const about = { payment_id: paymentId, refund_id: refundId, dispute_id: disputeId, payout_id: payoutId };
+  return within(ownRows(owner, { type, currency, ...about }), "t.occurred_at", filters);
 }
 
 /** undefined: the owner has no such transaction. */
@@ -224,31 +214,18 @@ interface PayoutFilters {
   readonly to: Date | undefined;
 }
 
-/** A page and the total in one snapshot. */
+const payoutList = { table: "payouts", from: payoutFields, columns: payoutColumns.names("t") };
+
 export async function listPayoutItems(
   sql: Sql,
   owner: Owner,
-  { status, currency, from, to }: PayoutFilters,
-  { limit, offset, after }: PageWindow,
+  filters: PayoutFilters,
+  window: PageWindow,
 ): Promise<{ rows: PayoutItem[]; total: bigint }> {
-  const range = timeRange(from, to);
-  let where = new Condition("t.merchant_id = ? and t.environment = ?", owner.merchantId, owner.environment);
-  if (status !== "") where = where.and("t.status = ?", status);
-  if (currency !== "") where = where.and("t.currency = ?", currency);
-  if (from) where = where.and("t.created_at >= ?", range.from);
-  if (to) where = where.and("t.created_at < ?", range.to);
-  const params = new Params();
-  const counted = where.in(params);
-  const shown = after ? where.with(afterCursor(after)) : where;
-  const found = await sql.rows<{ id: string | null; total: string }>(
-    `select (select count(*) from payouts t where ${counted}) as total, page.* from (select) one left join (
-       select ${payoutColumns.names("t")} from ${payoutFields} where ${shown.in(params)}
-       order by t.created_at desc, t.id desc limit ${params.add(limit)} offset ${params.add(offset)}) page on true
-     order by page.created_at desc, page.id desc`,
-    params.values,
-  );
-  const rows = found.flatMap((row) => (row.id === null ? [] : [payoutColumns.read(row)]));
-  return { rows, total: BigInt(found[0]?.total ?? 0) };
+  const { status, currency } = filters;
+  const where = within(ownRows(owner, { status, currency }), "t.created_at", filters);
+  const { rows, total } = await readCountedPage(sql, payoutList, where, window);
+  return { rows: rows.map((row) => payoutColumns.read(row)), total };
 }
 
 /** undefined: the owner has no such payout. */
@@ -258,20 +235,4 @@ export async function findPayout(sql: Sql, owner: Owner, id: string): Promise<Pa
     [owner.merchantId, owner.environment, id],
   );
   return row && payoutColumns.read(row);
-}
-
-/** The position of a row in its list. @throws Failure INVALID_BODY: the owner has no such row */
-export async function locateMoney(
-  sql: Sql,
-  table: "movements" | "payouts",
-  { merchantId, environment }: Owner,
-  id: string,
-): Promise<Cursor> {
-  const [row] = await sql.rows<{ at: string }>(
-    `select ${table === "payouts" ? "created_at" : "occurred_at"} as at from ${table}
-     where id = $3 and merchant_id = $1 and environment = $2`,
-    [merchantId, environment, id],
-  );
-  if (!row) throw invalidField("after", "must be the id of an object of this list");
-  return { createdAt: row.at, id };
 }

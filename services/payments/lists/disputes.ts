@@ -3,13 +3,10 @@
 
 import { Columns, optionalColumn, sqlColumn, text, time } from "#platform/database/columns.ts";
 import type { Sql } from "#platform/database/database.ts";
-import { Condition, Params } from "#platform/lists/condition.ts";
-import { afterCursor, type Cursor } from "#platform/lists/cursor.ts";
 import type { PageWindow } from "#platform/lists/dated-list.ts";
-import { timeRange } from "#platform/lists/day-range.ts";
-import { invalidField } from "#platform/values/failure.ts";
 import { type EvidenceContent, type EvidenceState, evidenceStatus } from "../rules/evidence.ts";
 import { type DisputeRecord, disputeColumns, type Owner } from "../store/payment-records.ts";
+import { ownRows, readCountedPage, within } from "./counted-page.ts";
 
 export interface DisputeItem extends DisputeRecord {
   readonly paymentId: string;
@@ -64,48 +61,19 @@ export async function findDisputeRecord(sql: Sql, owner: Owner, id: string): Pro
   return row && itemOf(row);
 }
 
-/** The list position of a dispute. @throws Failure INVALID_BODY: the owner has no such dispute */
-export async function locateDispute(sql: Sql, { merchantId, environment }: Owner, id: string): Promise<Cursor> {
-  const [row] = await sql.rows<{ opened_at: string }>(
-    `select opened_at from disputes where id = $3 and merchant_id = $1 and environment = $2`,
-    [merchantId, environment, id],
-  );
-  if (!row) throw invalidField("after", "must be the id of an object of this list");
-  return { createdAt: row.opened_at, id };
-}
+const list = { table: "disputes", from: `disputes t ${lastEvidence}`, columns, time: "opened_at" };
 
-/** A page and the total in one snapshot. Rows before the offset are skipped in the index. */
 export async function listDisputeRecords(
   sql: Sql,
   owner: Owner,
   filters: DisputeFilters,
-  { limit, offset, after }: PageWindow,
+  window: PageWindow,
 ): Promise<{ rows: DisputeItem[]; total: bigint }> {
-  const params = new Params();
-  const where = conditionOf(owner, filters);
-  const counted = where.in(params);
-  const shown = after ? where.with(afterCursor(after, "t.opened_at")) : where;
-  const found = await sql.rows<(Row | { id: null }) & { total: string }>(
-    `select (select count(*) from disputes t where ${counted}) as total, page.* from (select) one left join (
-       select ${columns} from disputes t ${lastEvidence} where t.id = any (array(
-         select t.id from disputes t where ${shown.in(params)}
-         order by t.opened_at desc, t.id desc limit ${params.add(limit)} offset ${params.add(offset)}))) page on true
-     order by page.opened_at desc, page.id desc`,
-    params.values,
-  );
-  const rows = found.flatMap((row) => (row.id === null ? [] : [itemOf(row)]));
-  return { rows, total: BigInt(found[0]?.total ?? 0) };
-}
-
-function conditionOf(owner: Owner, { status, paymentId, from, to, dueBefore }: DisputeFilters): Condition {
-  const range = timeRange(from, to);
-  let where = new Condition("t.merchant_id = ? and t.environment = ?", owner.merchantId, owner.environment);
-  if (status !== "") where = where.and("t.status = ?", status);
-  if (paymentId !== "") where = where.and("t.payment_id = ?", paymentId);
-  if (from) where = where.and("t.opened_at >= ?", range.from);
-  if (to) where = where.and("t.opened_at < ?", range.to);
-  if (dueBefore) where = where.and("t.evidence_due_at < ?", dueBefore.toISOString());
-  return where;
+  const { status, paymentId, dueBefore } = filters;
+  const opened = within(ownRows(owner, { status, payment_id: paymentId }), "t.opened_at", filters);
+  const where = dueBefore ? opened.and("t.evidence_due_at < ?", dueBefore.toISOString()) : opened;
+  const { rows, total } = await readCountedPage<Row>(sql, list, where, window);
+  return { rows: rows.map(itemOf), total };
 }
 
 function itemOf(row: Row): DisputeItem {

@@ -21,7 +21,7 @@ interface PaymentPage {
   readonly total: bigint;
 }
 
-const list = { table: "payments", alias: "t", condition: "t.visible", columns: itemColumns };
+const list = { table: "payments", condition: "t.visible", columns: itemColumns };
 
 /** Thresholds at which another plan for a page becomes faster. */
 const sizesDefault = {

@@ -13,7 +13,7 @@ interface RefundPage {
 
 type RefundFilters = Pick<DatedFilter, "status" | "range">;
 
-const list = { table: "refunds", alias: "t", condition: "true", columns: "t.*" };
+const list = { table: "refunds", condition: "true", columns: "t.*" };
 
 /** undefined: the owner has no such refund. */
 export async function findRefundRecord(sql: Sql, owner: Owner, id: string): Promise<StoredRefund | undefined> {

@@ -3,6 +3,7 @@ import { timestampDate, timestampFromDate } from "@bufbuild/protobuf/wkt";
 import type { ServiceImpl } from "@connectrpc/connect";
 import { messageFields } from "#platform/database/columns.ts";
 import type { Database } from "#platform/database/database.ts";
+import { findCursor } from "#platform/lists/cursor.ts";
 import { readPage } from "#platform/lists/dated-list.ts";
 import { Failure } from "#platform/values/failure.ts";
 import type { BalanceService } from "#proto/payments/v1/balance_pb.ts";
@@ -11,7 +12,6 @@ import {
   findTransaction,
   listPayoutItems,
   listTransactions,
-  locateMoney,
   type PayoutItem,
   pendingDays,
   readBalance,
@@ -30,7 +30,7 @@ export function balanceRpc({ db }: { readonly db: Database }): ServiceImpl<typeo
       let sums: Awaited<ReturnType<typeof listTransactions>>["sums"] = [];
       const { rows, total, hasMore } = await readPage(
         request,
-        (id) => locateMoney(db, "movements", request, id),
+        (id) => findCursor(db, "movements", request, id, "occurred_at"),
         async (window) => {
           const page = await listTransactions(db, request, filters, window);
           sums = page.sums;
@@ -47,7 +47,7 @@ export function balanceRpc({ db }: { readonly db: Database }): ServiceImpl<typeo
     listPayouts: async (request) => {
       const { rows, total, hasMore } = await readPage(
         request,
-        (id) => locateMoney(db, "payouts", request, id),
+        (id) => findCursor(db, "payouts", request, id),
         (window) => listPayoutItems(db, request, { ...request, ...timesOf(request) }, window),
       );
       return { payouts: rows.map(toPayout), total, hasMore };

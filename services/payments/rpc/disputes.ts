@@ -2,6 +2,7 @@
 import { timestampDate } from "@bufbuild/protobuf/wkt";
 import type { ServiceImpl } from "@connectrpc/connect";
 import { scopeOf } from "#platform/database/idempotency.ts";
+import { findCursor } from "#platform/lists/cursor.ts";
 import { readPage } from "#platform/lists/dated-list.ts";
 import type { Recovery } from "#platform/service/recovery.ts";
 import { Failure, invalidField } from "#platform/values/failure.ts";
@@ -16,7 +17,7 @@ import {
 } from "../flows/disputes/add-file.ts";
 import type { EvidenceDeps } from "../flows/disputes/drive-evidence.ts";
 import { submitEvidence } from "../flows/disputes/submit-evidence.ts";
-import { findDisputeRecord, listDisputeRecords, locateDispute } from "../lists/disputes.ts";
+import { findDisputeRecord, listDisputeRecords } from "../lists/disputes.ts";
 import { toDisputeFile, toDisputeRecord } from "../messages.ts";
 import { fileTypes } from "../rules/file-content.ts";
 import { findRecord } from "../store/payment-records.ts";
@@ -46,7 +47,7 @@ export function disputesRpc(deps: DisputesDeps): ServiceImpl<typeof DisputeServi
       };
       const { rows, total, hasMore } = await readPage(
         request,
-        (id) => locateDispute(db, request, id),
+        (id) => findCursor(db, "disputes", request, id, "opened_at"),
         (window) => listDisputeRecords(db, request, filters, window),
       );
       return { disputes: rows.map(toDisputeRecord), total, hasMore };

@@ -12,11 +12,10 @@ import {
   time,
 } from "#platform/database/columns.ts";
 import type { Sql, Tx } from "#platform/database/database.ts";
-import { Condition, Params } from "#platform/lists/condition.ts";
-import { afterCursor } from "#platform/lists/cursor.ts";
 import type { PageWindow } from "#platform/lists/dated-list.ts";
 import type { Environment } from "#proto/merchant/v1/merchant_pb.ts";
 import type { ReportType } from "../../public-json/report.ts";
+import { ownRows, readCountedPage } from "../lists/counted-page.ts";
 import type { Owner } from "./payment-records.ts";
 
 const reportColumns = new Columns({
@@ -88,25 +87,13 @@ export async function findReport(sql: Sql, owner: Owner, id: string): Promise<St
   return row && reportColumns.read(row);
 }
 
-/** A page, newest first, and the total in one snapshot. */
 export async function listReports(
   sql: Sql,
-  { merchantId, environment }: Owner,
-  { limit, offset, after }: PageWindow,
+  owner: Owner,
+  window: PageWindow,
 ): Promise<{ rows: StoredReport[]; total: bigint }> {
-  const where = new Condition("t.merchant_id = ? and t.environment = ?", merchantId, environment);
-  const params = new Params();
-  const counted = where.in(params);
-  const shown = after ? where.with(afterCursor(after)) : where;
-  const found = await sql.rows<{ id: string | null; total: string }>(
-    `select (select count(*) from reports t where ${counted}) as total, page.* from (select) one left join (
-       select ${columns} from reports t where ${shown.in(params)}
-       order by t.created_at desc, t.id desc limit ${params.add(limit)} offset ${params.add(offset)}) page on true
-     order by page.created_at desc, page.id desc`,
-    params.values,
-  );
-  const rows = found.flatMap((row) => (row.id === null ? [] : [reportColumns.read(row)]));
-  return { rows, total: BigInt(found[0]?.total ?? 0) };
+  const { rows, total } = await readCountedPage(sql, { table: "reports", columns }, ownRows(owner), window);
+  return { rows: rows.map((row) => reportColumns.read(row)), total };
 }
 
 // Several times the making of a piece, which renews it.

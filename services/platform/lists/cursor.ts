@@ -14,29 +14,30 @@ export interface Cursor {
 /** The cursor of an owner's row. @throws Failure INVALID_BODY when there is no such row */
 export async function findCursor(
   sql: Sql,
-  table: "payments" | "refunds" | "reports" | "sessions",
+  table: string,
   { merchantId, environment }: { readonly merchantId: string; readonly environment: number },
   id: string,
+  time = "created_at",
 ): Promise<Cursor> {
-  const [row] = await sql.rows<{ created_at: string }>(
-    `select created_at from ${table} where id = $3 and merchant_id = $1 and environment = $2`,
+  const [row] = await sql.rows<{ at: string }>(
+    `select ${time} as at from ${table} where id = $3 and merchant_id = $1 and environment = $2`,
     [merchantId, environment, id],
   );
   if (!row) throw invalidField("after", "must be the id of an object of this list");
-  return { createdAt: row.created_at, id };
+  return { createdAt: row.at, id };
 }
 
-/** Rows after the cursor. @param time the list's order, before `rowId` */
-export function afterCursor({ createdAt, id }: Cursor, time = "t.created_at", rowId = "t.id"): Condition {
-  return new Condition(afterCursorText(time, "?::timestamptz", rowId, "?"), createdAt, createdAt, id);
+/** Rows `t` after the cursor. @param time the list's order, before the id */
+export function afterCursor({ createdAt, id }: Cursor, time = "t.created_at"): Condition {
+  return new Condition(afterCursorText(time, "?::timestamptz", "?"), createdAt, createdAt, id);
 }
 
 /**
  * The same as SQL. A row comparison, `(time, id) < (…)`, would be slower: together with another bound on the time, the
  * index starts at that bound (PostgreSQL 18.4) and passes all rows before the cursor.
  */
-export function afterCursorText(time: string, cursorTime: string, id: string, cursorId: string): string {
-  return `${time} <= ${cursorTime} and (${time} < ${cursorTime} or ${id} < ${cursorId})`;
+export function afterCursorText(time: string, cursorTime: string, cursorId: string): string {
+  return `${time} <= ${cursorTime} and (${time} < ${cursorTime} or t.id < ${cursorId})`;
 }
 
 // Pages of objects whose ids sort by creation: the last id of a page is the next page's token.

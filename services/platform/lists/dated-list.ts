@@ -14,11 +14,9 @@ import { splitRange, type TimeRange } from "./day-range.ts";
 interface DatedList {
   /** Name of the table and of its counters. */
   readonly table: string;
-  /** The table's name in the two texts below. */
-  readonly alias: string;
-  /** The condition for a row to be listed. */
+  /** The condition for a row `t` to be listed. */
   readonly condition: string;
-  /** Columns of the page. */
+  /** Columns of the page, of `t`. */
   readonly columns: string;
 }
 
@@ -67,15 +65,12 @@ export async function listDated<Row extends { id: string }>(
   const { whole, remainders } = splitRange(filter.range);
   const [early, late] = remainders;
   const { merchantId, environment, status, range } = filter;
-  const params = [merchantId, environment, whole.from, whole.to, early?.from, early?.to, late?.from, late?.to];
+  const bounds = [whole.from, whole.to, early?.from, early?.to, late?.from, late?.to];
   const values = [...(status === "" ? [] : [status]), ...(after ? [after.createdAt, after.id] : [])];
   const cursor = after && { at: `$${paramsMin + values.length - 1}::timestamptz`, id: `$${paramsMin + values.length}` };
   const text = textOf(list, status === "" ? "true" : `status = $${paramsMin + 1}`, cursor);
-  const found = await sql.rows<(Row | { id: null }) & { total: string }>(text, [
-    ...params.map((param) => param ?? null),
-    ...[window.limit, window.offset, range.from, range.to],
-    ...values,
-  ]);
+  const params = [merchantId, environment, ...bounds, window.limit, window.offset, range.from, range.to, ...values];
+  const found = await sql.rows<(Row | { id: null }) & { total: string }>(text, params);
   return {
     rows: found.filter((row): row is Row & { total: string } => row.id !== null),
     total: BigInt(found[0]?.total ?? 0),
@@ -84,19 +79,18 @@ export async function listDated<Row extends { id: string }>(
 
 async function rowsBehind<Row extends object>(
   sql: Sql,
-  { table, alias: t, condition, columns }: DatedList,
+  { table, condition, columns }: DatedList,
   { merchantId, environment, status, range }: DatedFilter,
   after: Cursor,
   { limit, offset }: PageWindow,
 ): Promise<Row[]> {
-  const own = new Condition(`${t}.merchant_id = ? and ${t}.environment = ? and ${condition}`, merchantId, environment);
-  const ofStatus = status === "" ? own : own.and(`${t}.status = ?`, status);
-  const [time, id] = [`${t}.created_at`, `${t}.id`];
-  const where = ofStatus.with(inTimeRange(time, range)).with(afterCursor(after, time, id));
+  const own = new Condition(`t.merchant_id = ? and t.environment = ? and ${condition}`, merchantId, environment);
+  const ofStatus = status === "" ? own : own.and("t.status = ?", status);
+  const where = ofStatus.with(inTimeRange("t.created_at", range)).with(afterCursor(after));
   const params = new Params();
   return await sql.rows<Row>(
-    `select ${columns} from ${table} ${t} where ${where.in(params)}
-     order by ${time} desc, ${id} desc limit ${params.add(limit)} offset ${params.add(offset)}`,
+    `select ${columns} from ${table} t where ${where.in(params)}
+     order by t.created_at desc, t.id desc limit ${params.add(limit)} offset ${params.add(offset)}`,
     params.values,
   );
 }
@@ -114,18 +108,17 @@ function textOf(
   status: string,
   after: { readonly at: string; readonly id: string } | undefined,
 ): string {
-  const t = list.alias;
   const counted = `merchant_id = $1 and environment = $2 and list = '${list.table}' and ${status}`;
-  const own = `${t}.merchant_id = $1 and ${t}.environment = $2 and ${list.condition} and ${status === "true" ? status : `${t}.${status}`}`;
+  const own = `t.merchant_id = $1 and t.environment = $2 and ${list.condition} and ${status === "true" ? status : `t.${status}`}`;
   const bound = after
-    ? { rule: afterCursorText(`${t}.created_at`, after.at, `${t}.id`, after.id), passed: "0" }
+    ? { rule: afterCursorText("t.created_at", after.at, after.id), passed: "0" }
     : {
-        rule: `${t}.created_at < (select (day + 1)::timestamp at time zone 'UTC' from start)`,
+        rule: `t.created_at < (select (day + 1)::timestamp at time zone 'UTC' from start)`,
         passed: "(select passed from start)",
       };
   const rest = (from: string, to: string) => `
       select (${from}::timestamptz at time zone 'UTC')::date,
-        (select count(*) from ${list.table} ${t} where ${own} and ${t}.created_at >= ${from} and ${t}.created_at < ${to})
+        (select count(*) from ${list.table} t where ${own} and t.created_at >= ${from} and t.created_at < ${to})
       where ${from}::timestamptz is not null`;
   return `
     with cells (day, n) as (
@@ -138,12 +131,12 @@ function textOf(
     days as (select day, sum(n) as n, sum(sum(n)) over (order by day desc) as upto from cells group by day),
     start as (select day, upto - n as passed from days where upto > $10 order by day desc limit 1),
     page as (
-      select ${t}.id from ${list.table} ${t}
-      where ${own} and ${t}.created_at >= $11 and ${t}.created_at < $12
+      select t.id from ${list.table} t
+      where ${own} and t.created_at >= $11 and t.created_at < $12
         and ${bound.rule}
-      order by ${t}.created_at desc, ${t}.id desc
+      order by t.created_at desc, t.id desc
       limit $9 offset ($10 - ${bound.passed})::bigint)
     select (select coalesce(sum(n), 0) from days) as total, ${list.columns}
-    from (select) one left join ${list.table} ${t} on ${t}.id = any (array(select id from page))
-    order by ${t}.created_at desc, ${t}.id desc`;
+    from (select) one left join ${list.table} t on t.id = any (array(select id from page))
+    order by t.created_at desc, t.id desc`;
 }
