@@ -1,8 +1,8 @@
 import * as assert from "uvu/assert";
+import { at, paidIntent, refusedAs, requireChange, unpaidIntent } from "../../../test/harness/sample-intent.ts";
 import { suite } from "../../../test/harness/suite.ts";
 import { acceptDispute, decideDispute, moveDispute, openDispute, submitEvidence } from "./dispute.ts";
 import type { DisputeStatus, Intent } from "./intent.ts";
-import { at, paidIntent, refusedAs, requireChange, unpaidIntent } from "./sample-intent.ts";
 
 const test = suite("dispute");
 const facts = { id: "dsp_1", amount: null, reason: "fraudulent", status: "needs_response", now: at } as const;

@@ -1,4 +1,5 @@
 import * as assert from "uvu/assert";
+import { at, paidIntent, requireChange, unpaidIntent } from "../../../test/harness/sample-intent.ts";
 import { suite } from "../../../test/harness/suite.ts";
 import { moveDispute, openDispute } from "./dispute.ts";
 import type { Change, Intent, Refusal } from "./intent.ts";
@@ -6,7 +7,6 @@ import { captureMore, loseIntent, returnDebit } from "./mishap.ts";
 import { movementsBetween } from "./movement.ts";
 import { captureIntent } from "./pay-intent.ts";
 import { createRefund, moveRefund } from "./refund.ts";
-import { at, paidIntent, requireChange, unpaidIntent } from "./sample-intent.ts";
 
 const test = suite("movements of the balance");
 

@@ -1,4 +1,12 @@
 import * as assert from "uvu/assert";
+import {
+  at,
+  attemptWith,
+  paidIntent,
+  refusedAs,
+  requireChange,
+  unpaidIntent,
+} from "../../../test/harness/sample-intent.ts";
 import { suite } from "../../../test/harness/suite.ts";
 import type { Intent } from "./intent.ts";
 import {
@@ -9,7 +17,6 @@ import {
   payIntent,
   settleAttempt,
 } from "./pay-intent.ts";
-import { at, attemptWith, paidIntent, refusedAs, requireChange, unpaidIntent } from "./sample-intent.ts";
 
 const test = suite("pay-intent");
 const succeeds = "4242424242424242";

@@ -6,12 +6,12 @@ import type { Intent } from "../../../services/simulator/rules/intent.ts";
 import { returnDebit } from "../../../services/simulator/rules/mishap.ts";
 import { payIntent } from "../../../services/simulator/rules/pay-intent.ts";
 import { createRefund } from "../../../services/simulator/rules/refund.ts";
-import { attemptWith, requireChange, unpaidIntent } from "../../../services/simulator/rules/sample-intent.ts";
 import { sweepEvents } from "../../../services/simulator/store/events.ts";
 import { insertIntent, type KeyRow, updateIntent } from "../../../services/simulator/store/intent-writes.ts";
 import { findIntent } from "../../../services/simulator/store/intents.ts";
 import { brokenConstraint, type Db, migrateSchema, openPool } from "../../../services/simulator/store/pool.ts";
 import { freshDatabase } from "../../harness/database.ts";
+import { attemptWith, requireChange, unpaidIntent } from "../../harness/sample-intent.ts";
 import { suite } from "../../harness/suite.ts";
 
 const test = suite("simulator-store");

@@ -1,8 +1,8 @@
 // Sample intents for unit tests of the rules.
-import { type CardEntry, readCardEntry } from "./card-entry.ts";
-import type { Change, Intent, Refusal } from "./intent.ts";
-import { type AttemptFacts, payIntent } from "./pay-intent.ts";
-import { paymentMethodOf } from "./payment-method.ts";
+import { type CardEntry, readCardEntry } from "../../services/simulator/rules/card-entry.ts";
+import type { Change, Intent, Refusal } from "../../services/simulator/rules/intent.ts";
+import { type AttemptFacts, payIntent } from "../../services/simulator/rules/pay-intent.ts";
+import { paymentMethodOf } from "../../services/simulator/rules/payment-method.ts";
 
 export const at = "2026-11-21T12:00:00.000Z";
 
