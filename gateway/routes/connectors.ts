@@ -1,6 +1,6 @@
 // Connectors of a merchant: list, choose surface, make primary (docs/contract.md §8).
 import { type Static, Type } from "typebox";
-import { Failure, invalidField } from "#platform/values/failure.ts";
+import { invalidField, requireFound } from "#platform/values/failure.ts";
 import type { Connector } from "#proto/merchant/v1/merchant_pb.ts";
 import {
   enumSchema,
@@ -155,8 +155,7 @@ function readConnector(context: GatewayContext, { connectors, payments }: Connec
     errors: ["not_found"],
     handle: async ({ principal: { merchantId, environment }, params }) => {
       const found = await connectors.listConnectors({ merchantId, environment });
-      const connector = found.connectors.find(({ id }) => id === params.cid);
-      if (!connector) throw new Failure("NOT_FOUND");
+      const connector = requireFound(found.connectors.find(({ id }) => id === params.cid));
       const { methods } = await payments.listPaymentMethods({ merchantId, environment, connectorId: params.cid });
       return {
         ...presentConnector(connector),

@@ -3,7 +3,7 @@
 import { globSync, readFileSync } from "node:fs";
 import { basename, join } from "node:path";
 import type { FastifyInstance } from "fastify";
-import { Failure } from "#platform/values/failure.ts";
+import { requireFound } from "#platform/values/failure.ts";
 import { brandingCss } from "../../web/branding/branding-css.ts";
 import { foreverCache, type ServedFile, sendFile, servedFile } from "../../web/served-file.ts";
 
@@ -40,8 +40,7 @@ export function fileRoutes(app: FastifyInstance): void {
     `${filesPath}/:name`,
     async (request, reply) => {
       const all = [consoleFiles(), previewFiles()].flatMap(({ script, style }) => [script, style]);
-      const file = all.find(({ path }) => basename(path) === request.params.name);
-      if (!file) throw new Failure("NOT_FOUND");
+      const file = requireFound(all.find(({ path }) => basename(path) === request.params.name));
       // The address of the preview's style sheet holds the branding, as on the payment page.
       const isBranded = file === previewFiles().style && Object.keys(request.query).length > 0;
       const shown = isBranded

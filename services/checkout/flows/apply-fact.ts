@@ -2,7 +2,7 @@
 // statement. If the session has changed meanwhile, it is read and decided again.
 import type { Announcement } from "#platform/events/outbox.ts";
 import { clockNow } from "#platform/values/clock.ts";
-import { Failure } from "#platform/values/failure.ts";
+import { Failure, requireFound } from "#platform/values/failure.ts";
 import { type PaymentFailure, type PaymentState, SessionOutcome } from "#proto/payments/v1/payments_pb.ts";
 import type { CheckoutContext } from "../context.ts";
 import {
@@ -39,8 +39,7 @@ export async function applyFact(
       context.outbox.wake();
       return changed;
     }
-    const again = await findSession(context.db, current.id);
-    if (!again) throw new Failure("NOT_FOUND");
+    const again = requireFound(await findSession(context.db, current.id));
     current = again;
     // After another change an answer without a version may be outdated.
     fact = { ...answer, at: answer.at === "now" ? undefined : answer.at };

@@ -1,7 +1,7 @@
 // Reads language and merchant of a hosted page, for the first response before the browser has shown the session's
 // secret. The other fields are for a gateway of the previous release.
 import type { MessageInitShape } from "@bufbuild/protobuf";
-import { Failure } from "#platform/values/failure.ts";
+import { requireFound } from "#platform/values/failure.ts";
 import { isId } from "#platform/values/id.ts";
 import type { DescribePageResponseSchema } from "#proto/checkout/v1/checkout_pb.ts";
 import type { CheckoutContext } from "../context.ts";
@@ -13,8 +13,7 @@ export async function describePage(
   context: Pick<CheckoutContext, "db" | "vault">,
   sessionId: string,
 ): Promise<MessageInitShape<typeof DescribePageResponseSchema>> {
-  const session = isId("session", sessionId) ? await findSession(context.db, sessionId) : undefined;
-  if (!session) throw new Failure("NOT_FOUND");
+  const session = requireFound(isId("session", sessionId) ? await findSession(context.db, sessionId) : undefined);
   const { environment, locale, connector, merchantId } = session;
   const render = openedRender(context.vault, session);
   return {

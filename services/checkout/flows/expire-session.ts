@@ -4,7 +4,7 @@
 // record the request · 2 cancel the intent · 3 apply the answer.
 import { crashPoint } from "#platform/process/crash-point.ts";
 import { clockNow } from "#platform/values/clock.ts";
-import { Failure } from "#platform/values/failure.ts";
+import { requireFound } from "#platform/values/failure.ts";
 import type { CheckoutContext } from "../context.ts";
 import { isLive, statusIfCanceled } from "../rules/session.ts";
 import { findOwnSession, type Owner } from "../store/session-lists.ts";
@@ -13,8 +13,7 @@ import { applyFact, askPayment } from "./apply-fact.ts";
 
 /** Expires a live session of the merchant. @throws Failure NOT_FOUND, CONNECTOR_ERROR */
 export async function expireSession(context: CheckoutContext, owner: Owner, sessionId: string): Promise<StoredSession> {
-  const session = await findOwnSession(context.db, owner, sessionId);
-  if (!session) throw new Failure("NOT_FOUND");
+  const session = requireFound(await findOwnSession(context.db, owner, sessionId));
   if (!isLive(session.state.status)) return session;
   // Stored first, because the event of the cancellation may arrive before its answer.
   await requestExpiry(context.db, session.id, context.outbox.toRows([expiryEvent(session)]));

@@ -4,7 +4,7 @@ import { LRUCache } from "lru-cache";
 import { type Database, isDuplicate, type Tx } from "#platform/database/database.ts";
 import type { Announcement, Outbox } from "#platform/events/outbox.ts";
 import { clockNow } from "#platform/values/clock.ts";
-import { Failure, invalidField } from "#platform/values/failure.ts";
+import { Failure, invalidField, requireFound } from "#platform/values/failure.ts";
 import { newId } from "#platform/values/id.ts";
 import { type RiskRule, rulesInEffect } from "../rules/risk.ts";
 import { normalizeEntry, ruleViolations } from "../rules/risk-rule.ts";
@@ -81,8 +81,7 @@ export async function removeRule(context: RiskRulesContext, id: string, operator
 }
 
 async function lockExistingRule(tx: Tx, id: string): Promise<StoredRule> {
-  const rule = await lockRule(tx, id);
-  if (!rule) throw new Failure("NOT_FOUND");
+  const rule = requireFound(await lockRule(tx, id));
   return rule;
 }
 

@@ -6,7 +6,7 @@ import { announcedDigests } from "#platform/events/outbox.ts";
 import { findCursor } from "#platform/lists/cursor.ts";
 import { readPage } from "#platform/lists/dated-list.ts";
 import type { Recovery } from "#platform/service/recovery.ts";
-import { Failure } from "#platform/values/failure.ts";
+import { requireFound } from "#platform/values/failure.ts";
 import type { CheckoutService } from "#proto/checkout/v1/checkout_pb.ts";
 import type { CheckoutContext } from "../context.ts";
 import { describeReceipt, mailReceipt } from "../flows/buyers/describe-receipt.ts";
@@ -48,8 +48,7 @@ export function checkoutRpc(
       return createPayment(context, request);
     },
     getSession: async (request) => {
-      const session = await findOwnSession(context.db, request, request.sessionId);
-      if (!session) throw new Failure("NOT_FOUND");
+      const session = requireFound(await findOwnSession(context.db, request, request.sessionId));
       return { session: toWire(await refreshSession(context, session)) };
     },
     batchGetSessions: async ({ sessionIds }) => {
@@ -85,8 +84,7 @@ export function checkoutRpc(
       queued: await mailReceipt(context, sessionId, receiptToken),
     }),
     resendReceipt: async (request) => {
-      const session = await findOwnSession(context.db, request, request.sessionId);
-      if (!session) throw new Failure("NOT_FOUND");
+      const session = requireFound(await findOwnSession(context.db, request, request.sessionId));
       return { queued: await sendAskedReceipt(context, session, request.requestKey) };
     },
     giveEmail: ({ sessionId, sessionSecret, customerEmail }) =>

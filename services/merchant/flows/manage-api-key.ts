@@ -5,7 +5,7 @@ import { randomBytes } from "node:crypto";
 import type { Announcement } from "#platform/events/outbox.ts";
 import { callContext } from "#platform/values/call-context.ts";
 import { clockNow } from "#platform/values/clock.ts";
-import { entryName, Failure, invalidField } from "#platform/values/failure.ts";
+import { entryName, Failure, invalidField, requireFound } from "#platform/values/failure.ts";
 import { newId } from "#platform/values/id.ts";
 import { Environment } from "#proto/merchant/v1/merchant_pb.ts";
 import type { MerchantContext } from "../context.ts";
@@ -150,8 +150,7 @@ export async function limitApiKey(
  */
 export async function revokeApiKey(context: MerchantContext, owner: KeyOwner, id: string): Promise<ApiKey> {
   const revoked = await context.db.transaction(async (tx) => {
-    const key = await lockKey(tx, owner, id);
-    if (!key) throw new Failure("NOT_FOUND");
+    const key = requireFound(await lockKey(tx, owner, id));
     if (key.revokedAt) return key;
     const now = clockNow();
     await setRevoked(tx, key.id, now);

@@ -4,7 +4,7 @@
 import { isDuplicate } from "#platform/database/database.ts";
 import type { Announcement } from "#platform/events/outbox.ts";
 import { clockNow } from "#platform/values/clock.ts";
-import { Failure, invalidField } from "#platform/values/failure.ts";
+import { Failure, invalidField, requireFound } from "#platform/values/failure.ts";
 import { newId } from "#platform/values/id.ts";
 import { Environment } from "#proto/merchant/v1/merchant_pb.ts";
 import type { MerchantContext } from "../context.ts";
@@ -129,8 +129,7 @@ export async function chooseMethods(
 
 async function lockAccount(tx: MappedTx, { merchantId, environment, connectorId }: ConnectorKey) {
   const all = await lockConnectors(tx, merchantId, environment);
-  const found = all.find(({ id }) => id === connectorId);
-  if (!found) throw new Failure("NOT_FOUND");
+  const found = requireFound(all.find(({ id }) => id === connectorId));
   return { all, found };
 }
 

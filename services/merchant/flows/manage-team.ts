@@ -5,7 +5,7 @@ import type { Announcement } from "#platform/events/outbox.ts";
 import { rightName } from "#platform/rpc/teams.ts";
 import { randomToken } from "#platform/secrets/vault.ts";
 import { clockNow } from "#platform/values/clock.ts";
-import { Failure, invalidField } from "#platform/values/failure.ts";
+import { Failure, invalidField, requireFound } from "#platform/values/failure.ts";
 import { Environment } from "#proto/merchant/v1/merchant_pb.ts";
 import type { MerchantContext } from "../context.ts";
 import { countTeams, deleteTeam, findUnknownMerchants, insertTeam, replaceToken, type Team } from "../store/teams.ts";
@@ -46,8 +46,7 @@ export async function rotateTeam(context: MerchantContext, name: string, overlap
   const { token, digest } = newToken();
   const formerUntil = new Date(clockNow().getTime() + overlapSeconds * 1_000);
   const team = await context.db.transaction(async (tx) => {
-    const rotated = await replaceToken(tx, name, digest, formerUntil);
-    if (!rotated) throw new Failure("NOT_FOUND");
+    const rotated = requireFound(await replaceToken(tx, name, digest, formerUntil));
     const attributes = { former_until: formerUntil.toISOString() };
     await context.outbox.append(tx, [{ ...teamEvent("team.rotated", name), attributes }]);
     return rotated;

@@ -3,7 +3,7 @@
 import { timestampDate } from "@bufbuild/protobuf/wkt";
 import { clockNow } from "#platform/values/clock.ts";
 import { isBuyerEmail } from "#platform/values/email.ts";
-import { Failure, invalidField } from "#platform/values/failure.ts";
+import { Failure, invalidField, requireFound } from "#platform/values/failure.ts";
 import { Environment } from "#proto/merchant/v1/merchant_pb.ts";
 import {
   type QueuePaymentLinkRequest,
@@ -44,8 +44,7 @@ export async function queueReceipt(context: MerchantContext, request: QueueRecei
   const kind = refundFailed ? "refund_failed" : isRefund ? "refund_receipt" : "receipt";
   const isQueued = await context.db.transaction(async (tx) => {
     await lockMerchant(tx.em, merchantId);
-    const branding = await readBranding(tx, merchantId, environment);
-    if (!branding) throw new Failure("NOT_FOUND");
+    const branding = requireFound(await readBranding(tx, merchantId, environment));
     if (!context.canMail || (branding.emailReceipts !== "on" && !request.isAsked)) return false;
     // Refunds of one payment within an hour share one mail: a later one contains the total.
     const ofRefund = () => (refundFailed ? endRefundMails(tx, paymentId) : replaceRefundMail(tx, paymentId, amount));
@@ -82,12 +81,10 @@ export async function queuePaymentLink(
   if (!isPayable(url)) throw invalidField("url", "must be an https address");
   if (!context.canMail) return NO_MAIL;
   const outcome = await context.db.transaction(async (tx) => {
-    const membership = await findMembership(tx.em, person.id, merchantId);
-    if (!membership) throw new Failure("NOT_FOUND");
+    const membership = requireFound(await findMembership(tx.em, person.id, merchantId));
     if (!actionsOf("merchants", membership.role).includes("links.write")) throw new Failure("FORBIDDEN");
     await lockMerchant(tx.em, merchantId);
-    const branding = await readBranding(tx, merchantId, environment);
-    if (!branding) throw new Failure("NOT_FOUND");
+    const branding = requireFound(await readBranding(tx, merchantId, environment));
     const { head, ...shop } = shopOf(branding, environment);
     const until = expiresAt && timestampDate(expiresAt);
     const isQueued = await queueBuyerMail(context, tx, environment, {

@@ -2,7 +2,7 @@
 // is ONE transaction that announces `merchant.updated`, on which gateways drop the merchant's keys from their caches,
 // or `branding.updated`.
 import { clockNow } from "#platform/values/clock.ts";
-import { Failure, invalidField } from "#platform/values/failure.ts";
+import { Failure, invalidField, requireFound } from "#platform/values/failure.ts";
 import { Environment } from "#proto/merchant/v1/merchant_pb.ts";
 import type { MerchantContext } from "../context.ts";
 import { type Branding, brandingViolations, logoType } from "../rules/branding.ts";
@@ -37,8 +37,7 @@ export async function updateProfile(
     violations.push({ field: "time_zone", problem: "must be an IANA time zone like Europe/Berlin" });
   if (violations.length > 0) throw new Failure("INVALID_BODY", { violations });
   const updated = await context.db.transaction(async (tx) => {
-    const merchant = await lockMerchant(tx.em, merchantId);
-    if (!merchant) throw new Failure("NOT_FOUND");
+    const merchant = requireFound(await lockMerchant(tx.em, merchantId));
     const moved = movedHome(merchant, home);
     if (moved.length > 0) throw new Failure("INVALID_BODY", { violations: moved });
     await markProfilesSynced(tx);
@@ -110,8 +109,7 @@ export async function updateStanding(
   reason: string,
 ): Promise<Merchant> {
   const merchant = await context.db.transaction(async (tx) => {
-    const found = await lockMerchant(tx.em, merchantId);
-    if (!found) throw new Failure("NOT_FOUND");
+    const found = requireFound(await lockMerchant(tx.em, merchantId));
     const isNewStatus = change.status !== undefined && change.status !== found.status;
     tx.em.assign(found, change);
     const { failoverEnabled } = change;

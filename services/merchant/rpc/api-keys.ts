@@ -4,7 +4,7 @@ import type { ServiceImpl } from "@connectrpc/connect";
 import { messageFields } from "#platform/database/columns.ts";
 import { callContext } from "#platform/values/call-context.ts";
 import { clockNow } from "#platform/values/clock.ts";
-import { Failure, invalidField } from "#platform/values/failure.ts";
+import { invalidField, requireFound } from "#platform/values/failure.ts";
 import { isId } from "#platform/values/id.ts";
 import type { ApiKeyService } from "#proto/merchant/v1/merchant_pb.ts";
 import type { MerchantContext } from "../context.ts";
@@ -41,8 +41,7 @@ export function apiKeysRpc(context: MerchantContext): ServiceImpl<typeof ApiKeyS
       return { apiKeys, total: BigInt(found.total), offset: BigInt(found.offset) };
     },
     async getApiKey({ merchantId, environment, apiKeyId }) {
-      const key = await findKey(context.db, { merchantId, environment }, apiKeyId);
-      if (!key) throw new Failure("NOT_FOUND");
+      const key = requireFound(await findKey(context.db, { merchantId, environment }, apiKeyId));
       const networks = await listNetworks(context.db, key.id);
       return { apiKey: toApiKey(key, clockNow()), networks: networks.map(messageFields) };
     },

@@ -5,7 +5,7 @@ import { messageFields } from "#platform/database/columns.ts";
 import type { Database } from "#platform/database/database.ts";
 import { keysetPage } from "#platform/lists/cursor.ts";
 import { clockMs } from "#platform/values/clock.ts";
-import { Failure } from "#platform/values/failure.ts";
+import { requireFound } from "#platform/values/failure.ts";
 import { idTimeMs, isId } from "#platform/values/id.ts";
 import type { AuditService } from "#proto/merchant/v1/audit_pb.ts";
 import { daysAround } from "../jobs/keep-request-days.ts";
@@ -67,8 +67,7 @@ export function auditRpc(db: Database): ServiceImpl<typeof AuditService> {
       return { requests: page.map(toRequest), nextPageToken };
     },
     async getApiRequest({ requestId }) {
-      const found = isId("request", requestId) ? await findRequest(db, requestId) : undefined;
-      if (!found) throw new Failure("NOT_FOUND");
+      const found = requireFound(isId("request", requestId) ? await findRequest(db, requestId) : undefined);
       return { request: toRequest(found) };
     },
   };

@@ -1,6 +1,6 @@
 // merchant.v1.ConnectorService.
 import type { ServiceImpl } from "@connectrpc/connect";
-import { Failure, invalidField } from "#platform/values/failure.ts";
+import { Failure, invalidField, requireFound } from "#platform/values/failure.ts";
 import type { ConnectorService, GetConnectorAccountRequest } from "#proto/merchant/v1/merchant_pb.ts";
 import type { MerchantContext } from "../context.ts";
 import { changeConnector, chooseMethods, deactivateAccount, saveAccount } from "../flows/manage-connector.ts";
@@ -32,8 +32,7 @@ export function connectorsRpc(context: MerchantContext): ServiceImpl<typeof Conn
       return { connector: toConnector(await changeConnector(context, change)) };
     },
     async getRouting({ merchantId, environment }) {
-      const routing = await findRouting(db, merchantId, environment);
-      if (!routing) throw new Failure("NOT_FOUND");
+      const routing = requireFound(await findRouting(db, merchantId, environment));
       return { routing: toRouting(routing) };
     },
     async replaceRouting({ merchantId, environment, routing }) {
@@ -42,8 +41,7 @@ export function connectorsRpc(context: MerchantContext): ServiceImpl<typeof Conn
       return { routing: toRouting(replaced) };
     },
     async getActiveConnectorAccount({ merchantId, environment, connectorId }) {
-      const found = await findCandidates(db, merchantId, environment, connectorId);
-      if (!found) throw new Failure("NOT_FOUND");
+      const found = requireFound(await findCandidates(db, merchantId, environment, connectorId));
       const mayFallBack = found.routing.onOutage === "next";
       const choice = chooseConnector(found.merchantStatus, found.accounts, mayFallBack ? fallbacksMax : 0);
       if (choice.kind === "refused") throw new Failure(choice.reason);

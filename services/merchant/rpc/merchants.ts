@@ -1,7 +1,7 @@
 // merchant.v1.MerchantService.
 import type { ServiceImpl } from "@connectrpc/connect";
 import { keysetPage } from "#platform/lists/cursor.ts";
-import { Failure } from "#platform/values/failure.ts";
+import { requireFound } from "#platform/values/failure.ts";
 import { Environment, type MerchantService } from "#proto/merchant/v1/merchant_pb.ts";
 import type { MerchantContext } from "../context.ts";
 import { createMerchant } from "../flows/create-merchant.ts";
@@ -21,8 +21,7 @@ export function merchantsRpc(context: MerchantContext): ServiceImpl<typeof Merch
     },
     async getMerchant({ merchantId, environment }) {
       const em = context.db.em();
-      const merchant = await findMerchant(em, merchantId);
-      if (!merchant) throw new Failure("NOT_FOUND");
+      const merchant = requireFound(await findMerchant(em, merchantId));
       const isSandbox = environment === Environment.SANDBOX;
       return { merchant: toMerchant(merchant, isSandbox ? await findSandboxProfile(em, merchantId) : merchant) };
     },
@@ -47,8 +46,7 @@ export function merchantsRpc(context: MerchantContext): ServiceImpl<typeof Merch
       return { merchant: toMerchant(await updateStanding(context, merchantId, change, reason)) };
     },
     async getBranding({ merchantId, environment }) {
-      const branding = await readBranding(context.db, merchantId, environment);
-      if (!branding) throw new Failure("NOT_FOUND");
+      const branding = requireFound(await readBranding(context.db, merchantId, environment));
       const { merchantName, legalName, merchantStatus } = branding;
       const canMail = context.canMail;
       return { branding: toBranding(branding), merchantName, legalName, merchantStatus, canMail };
@@ -62,8 +60,7 @@ export function merchantsRpc(context: MerchantContext): ServiceImpl<typeof Merch
       return { branding: toBranding(branding) };
     },
     async getLogo({ logoId }) {
-      const logo = await findLogo(context.db, logoId);
-      if (!logo) throw new Failure("NOT_FOUND");
+      const logo = requireFound(await findLogo(context.db, logoId));
       return logo;
     },
   };

@@ -4,7 +4,7 @@ import type { Database } from "#platform/database/database.ts";
 import type { Announcement, Outbox } from "#platform/events/outbox.ts";
 import { callContext } from "#platform/values/call-context.ts";
 import { clockNow } from "#platform/values/clock.ts";
-import { Failure, invalidField } from "#platform/values/failure.ts";
+import { Failure, invalidField, requireFound } from "#platform/values/failure.ts";
 import { isId, newId } from "#platform/values/id.ts";
 import { decideAdjustment } from "../rules/adjustment.ts";
 import {
@@ -54,8 +54,7 @@ export async function decideProposal(
 ): Promise<StoredAdjustment> {
   const person = actingPerson();
   const decided = await db.transaction(async (tx) => {
-    const adjustment = await lockAdjustment(tx, adjustmentId);
-    if (!adjustment) throw new Failure("NOT_FOUND");
+    const adjustment = requireFound(await lockAdjustment(tx, adjustmentId));
     const decision = decideAdjustment(adjustment, verdict.state, person);
     if (decision.kind === "unchanged") return adjustment;
     if (decision.kind === "own") throw new Failure("FORBIDDEN");

@@ -3,7 +3,7 @@
 // the processor · 4 settle in one transaction, or restart if the intent was renewed meanwhile.
 import type { Tx } from "#platform/database/database.ts";
 import { crashPoint } from "#platform/process/crash-point.ts";
-import { Failure } from "#platform/values/failure.ts";
+import { Failure, requireFound } from "#platform/values/failure.ts";
 import type { IntentReport } from "../connectors/connector.ts";
 import { isReturned, isUnpaid } from "../rules/payment.ts";
 import { closeOperation, findOperation } from "../store/operations.ts";
@@ -37,8 +37,7 @@ async function cancelOnce(
   paymentId: string,
   byMerchant: boolean,
 ): Promise<StoredPayment | undefined> {
-  const read = await findPayment(deps.db, paymentId);
-  if (!read) throw new Failure("NOT_FOUND");
+  const read = requireFound(await findPayment(deps.db, paymentId));
   const { outcome } = read.state;
   if (outcome === "succeeded" || outcome === "canceled" || isReturned(read.state)) return read;
   crashPoint("cancel-intent.1-read");

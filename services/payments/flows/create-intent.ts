@@ -6,7 +6,7 @@ import { create, fromBinary, toBinary } from "@bufbuild/protobuf";
 import { timestampFromDate } from "@bufbuild/protobuf/wkt";
 import { crashPoint } from "#platform/process/crash-point.ts";
 import type { Vault } from "#platform/secrets/vault.ts";
-import { Failure, invalidField } from "#platform/values/failure.ts";
+import { Failure, invalidField, requireFound } from "#platform/values/failure.ts";
 import { newId } from "#platform/values/id.ts";
 import { type Render, RenderSchema } from "#proto/payments/v1/payments_pb.ts";
 import { type CreatedIntent, isKnown, type KnownAnswer, type ProcessorAccount } from "../connectors/connector.ts";
@@ -89,8 +89,7 @@ export async function createIntent(
 
 /** Resumes an earlier run with its account, operation and recorded answer. @throws Failure NOT_FOUND. */
 async function resumeIntent(deps: CreateIntentDeps, request: IntentRequest): Promise<IntentAnswer> {
-  const payment = await findPayment(deps.db, request.id);
-  if (!payment) throw new Failure("NOT_FOUND");
+  const payment = requireFound(await findPayment(deps.db, request.id));
   // Now two runs may send, so the first one must not change the account any more.
   await recordTakeOver(deps.db, "create_intent", request.id);
   const operation = await findOperation(deps.db, "create_intent", request.id);

@@ -5,7 +5,7 @@
 import { crashPoint } from "#platform/process/crash-point.ts";
 import type { Vault } from "#platform/secrets/vault.ts";
 import { clockMs } from "#platform/values/clock.ts";
-import { Failure } from "#platform/values/failure.ts";
+import { Failure, requireFound } from "#platform/values/failure.ts";
 import { newId } from "#platform/values/id.ts";
 import { isKnown, type ProcessorAccount } from "../connectors/connector.ts";
 import type { PaymentOrder } from "../connectors/order.ts";
@@ -80,8 +80,7 @@ async function beginPayment(deps: CreatePaymentDeps, request: PaymentRequest): P
 
 /** Resumes an earlier run: a settled payment stays, everything else is sent again under the same key. */
 async function resumePayment(deps: CreatePaymentDeps, request: PaymentRequest): Promise<void> {
-  const payment = await findPayment(deps.db, request.id);
-  if (!payment) throw new Failure("NOT_FOUND");
+  const payment = requireFound(await findPayment(deps.db, request.id));
   assertSameRequest(payment, { ...request, sessionId: "" });
   // Merchants already see it: the reconcile job completes it.
   if (payment.state.visible) return;

@@ -2,7 +2,7 @@
 // stale status.
 import type { ReadRepair } from "#platform/service/read-repair.ts";
 import { clockMs } from "#platform/values/clock.ts";
-import { Failure } from "#platform/values/failure.ts";
+import { requireFound } from "#platform/values/failure.ts";
 import { findRecord, type Owner, type PaymentRecord } from "../store/payment-records.ts";
 import { type VerifyDeps, verifyIntent } from "./verify-intent.ts";
 
@@ -12,8 +12,7 @@ export interface ReadDeps extends VerifyDeps {
 
 /** @throws Failure NOT_FOUND. */
 export async function readPayment(deps: ReadDeps, owner: Owner, paymentId: string): Promise<PaymentRecord> {
-  const record = await findRecord(deps.db, owner, paymentId);
-  if (!record) throw new Failure("NOT_FOUND");
+  const record = requireFound(await findRecord(deps.db, owner, paymentId));
   const since = new Date(clockMs() - deps.reconcileAfterSeconds * 1_000);
   if (!isStale(record, since)) return record;
   const settled = await deps.readRepair.refresh(record.id, () => verifyIntent(deps, record.id, "reconcile"));

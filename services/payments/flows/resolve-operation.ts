@@ -3,7 +3,7 @@
 import { type Database, isDuplicate, type Tx } from "#platform/database/database.ts";
 import type { Announcement } from "#platform/events/outbox.ts";
 import { clockNow } from "#platform/values/clock.ts";
-import { Failure, invalidField } from "#platform/values/failure.ts";
+import { type Failure, invalidField, requireFound } from "#platform/values/failure.ts";
 import {
   type Connector,
   isKnown,
@@ -89,8 +89,7 @@ export async function resolveOperation(deps: VerifyDeps, decision: OperatorResol
 }
 
 async function parkedOperation(db: Database, id: string): Promise<OperationRecord> {
-  const operation = await findOperationRecord(db, id);
-  if (!operation) throw new Failure("NOT_FOUND");
+  const operation = requireFound(await findOperationRecord(db, id));
   if (operation.state !== "parked") throw notParked();
   return operation;
 }

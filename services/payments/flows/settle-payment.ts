@@ -6,7 +6,7 @@ import type { Outbox } from "#platform/events/outbox.ts";
 import { crashPoint } from "#platform/process/crash-point.ts";
 import type { Log } from "#platform/telemetry/log.ts";
 import { clockNow } from "#platform/values/clock.ts";
-import { Failure } from "#platform/values/failure.ts";
+import { requireFound } from "#platform/values/failure.ts";
 import { isId, newId } from "#platform/values/id.ts";
 import type { IntentReport } from "../connectors/connector.ts";
 import { failureNames } from "../connectors/registry.ts";
@@ -159,8 +159,7 @@ export function applyReservation(payment: StoredPayment, amount: bigint) {
 
 /** The payment under its lock, with what settling needs. @throws Failure NOT_FOUND. */
 export async function lockBooks(tx: Tx, paymentId: string): Promise<LockedPayment> {
-  const books = await lockPayment(tx, paymentId);
-  if (!books) throw new Failure("NOT_FOUND");
+  const books = requireFound(await lockPayment(tx, paymentId));
   return books;
 }
 

@@ -5,7 +5,7 @@ import type { Database } from "#platform/database/database.ts";
 import type { Outbox } from "#platform/events/outbox.ts";
 import { crashPoint } from "#platform/process/crash-point.ts";
 import type { Log } from "#platform/telemetry/log.ts";
-import { Failure } from "#platform/values/failure.ts";
+import { Failure, requireFound } from "#platform/values/failure.ts";
 import type { Connector, IntentReport } from "../connectors/connector.ts";
 import type { Connectors } from "../connectors/registry.ts";
 import type { PaymentsMetrics } from "../metrics.ts";
@@ -47,8 +47,7 @@ export async function verifyIntent(
   byMerchant = false,
   redirectResult = "",
 ): Promise<StoredPayment> {
-  const payment = await findPayment(deps.db, paymentId);
-  if (!payment) throw new Failure("NOT_FOUND");
+  const payment = requireFound(await findPayment(deps.db, paymentId));
   if (path === "confirm" && payment.state.outcome === "succeeded" && payment.state.announcedByConfirm) return payment;
   if (payment.connectorRef === "") return payment;
   const account = await deps.accounts.byId(payment.connectorAccountId);

@@ -5,7 +5,7 @@ import { messageFields } from "#platform/database/columns.ts";
 import type { Database } from "#platform/database/database.ts";
 import { findCursor } from "#platform/lists/cursor.ts";
 import { readPage } from "#platform/lists/dated-list.ts";
-import { Failure } from "#platform/values/failure.ts";
+import { requireFound } from "#platform/values/failure.ts";
 import type { BalanceService } from "#proto/payments/v1/balance_pb.ts";
 import {
   findPayout,
@@ -40,8 +40,7 @@ export function balanceRpc({ db }: { readonly db: Database }): ServiceImpl<typeo
       return { transactions: rows.map(messageFields), total, sums, hasMore };
     },
     getBalanceTransaction: async (request) => {
-      const found = await findTransaction(db, request, request.id);
-      if (!found) throw new Failure("NOT_FOUND");
+      const found = requireFound(await findTransaction(db, request, request.id));
       return { transaction: messageFields(found) };
     },
     listPayouts: async (request) => {
@@ -53,8 +52,7 @@ export function balanceRpc({ db }: { readonly db: Database }): ServiceImpl<typeo
       return { payouts: rows.map(toPayout), total, hasMore };
     },
     getPayout: async (request) => {
-      const found = await findPayout(db, request, request.id);
-      if (!found) throw new Failure("NOT_FOUND");
+      const found = requireFound(await findPayout(db, request, request.id));
       return { payout: toPayout(found) };
     },
   };

@@ -5,7 +5,7 @@ import { scopeOf } from "#platform/database/idempotency.ts";
 import { findCursor } from "#platform/lists/cursor.ts";
 import { readPage } from "#platform/lists/dated-list.ts";
 import type { Recovery } from "#platform/service/recovery.ts";
-import { Failure, invalidField } from "#platform/values/failure.ts";
+import { Failure, invalidField, requireFound } from "#platform/values/failure.ts";
 import type { DisputeService } from "#proto/payments/v1/disputes_pb.ts";
 import { acceptDispute } from "../flows/disputes/accept-dispute.ts";
 import {
@@ -31,8 +31,7 @@ export function disputesRpc(deps: DisputesDeps): ServiceImpl<typeof DisputeServi
   const { db, recovery } = deps;
   return {
     getDispute: async (request) => {
-      const dispute = await findDisputeRecord(db, request, request.disputeId);
-      if (!dispute) throw new Failure("NOT_FOUND");
+      const dispute = requireFound(await findDisputeRecord(db, request, request.disputeId));
       return { dispute: toDisputeRecord(dispute) };
     },
     listDisputes: async (request) => {

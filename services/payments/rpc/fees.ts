@@ -2,7 +2,7 @@
 import { timestampDate } from "@bufbuild/protobuf/wkt";
 import type { ServiceImpl } from "@connectrpc/connect";
 import { messageFields } from "#platform/database/columns.ts";
-import { Failure, invalidField } from "#platform/values/failure.ts";
+import { invalidField, requireFound } from "#platform/values/failure.ts";
 import { currencyExponent } from "#platform/values/money.ts";
 import type { FeeSchedule, FeeScheduleKey, FeeService } from "#proto/payments/v1/fee_pb.ts";
 import { type FeeDeps, removeSchedule, setSchedule } from "../flows/fee-schedules.ts";
@@ -25,8 +25,7 @@ export function feeRpc(deps: FeeDeps): ServiceImpl<typeof FeeService> {
       return {};
     },
     quoteFee: async (request) => {
-      const found = await findSchedule(db, request, request.at && timestampDate(request.at));
-      if (!found) throw new Failure("NOT_FOUND");
+      const found = requireFound(await findSchedule(db, request, request.at && timestampDate(request.at)));
       const feeAmount = computeFee(request.amount, {
         basisPoints: BigInt(found.basisPoints),
         fixed: found.fixedAmount,

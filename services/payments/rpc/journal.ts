@@ -3,7 +3,7 @@ import { timestampDate } from "@bufbuild/protobuf/wkt";
 import type { ServiceImpl } from "@connectrpc/connect";
 import { messageFields } from "#platform/database/columns.ts";
 import { keysetPage } from "#platform/lists/cursor.ts";
-import { Failure, invalidField } from "#platform/values/failure.ts";
+import { invalidField, requireFound } from "#platform/values/failure.ts";
 import type { JournalService, AdjustmentLine as WireLine } from "#proto/payments/v1/journal_pb.ts";
 import { type AdjustDeps, decideProposal, proposeAdjustment } from "../flows/adjust-journal.ts";
 import { toJournalEntry } from "../messages.ts";
@@ -40,8 +40,7 @@ export function journalRpc(deps: AdjustDeps): ServiceImpl<typeof JournalService>
       return { adjustments: page.map(toAdjustment), nextPageToken };
     },
     getAdjustment: async ({ adjustmentId }) => {
-      const found = await findAdjustment(db, adjustmentId);
-      if (!found) throw new Failure("NOT_FOUND");
+      const found = requireFound(await findAdjustment(db, adjustmentId));
       return { adjustment: toAdjustment(found) };
     },
     proposeAdjustment: async ({ merchantId, environment, aboutPaymentId, reason, lines, idempotencyKey }) => {

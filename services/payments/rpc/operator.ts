@@ -5,7 +5,7 @@ import { messageFields } from "#platform/database/columns.ts";
 import { keysetPage } from "#platform/lists/cursor.ts";
 import type { Wake } from "#platform/process/job.ts";
 import type { Recovery } from "#platform/service/recovery.ts";
-import { Failure, invalidField } from "#platform/values/failure.ts";
+import { invalidField, requireFound } from "#platform/values/failure.ts";
 import { type OperatorService, Resolution, SuspenseAction as WireAction } from "#proto/payments/v1/operator_pb.ts";
 import { resolveOperation, retryOperation } from "../flows/resolve-operation.ts";
 import { resolveFunds } from "../flows/unexpected-funds/resolve-funds.ts";
@@ -25,8 +25,7 @@ interface OperatorDeps extends VerifyDeps {
 export function operatorRpc(deps: OperatorDeps): ServiceImpl<typeof OperatorService> {
   const { db } = deps;
   const read = async (id: string) => {
-    const operation = await findOperationRecord(db, id);
-    if (!operation) throw new Failure("NOT_FOUND");
+    const operation = requireFound(await findOperationRecord(db, id));
     return messageFields(operation);
   };
   return {
@@ -59,8 +58,7 @@ export function operatorRpc(deps: OperatorDeps): ServiceImpl<typeof OperatorServ
       return { items: page.map(suspenseMessage), nextPageToken, open: await countOpenFunds(db) };
     },
     getSuspense: async ({ suspenseId }) => {
-      const item = await findFunds(db, suspenseId);
-      if (!item) throw new Failure("NOT_FOUND");
+      const item = requireFound(await findFunds(db, suspenseId));
       return { item: suspenseMessage(item) };
     },
     resolveSuspense: async ({ suspenseId, action, operator, note }) => {
@@ -77,8 +75,7 @@ export function operatorRpc(deps: OperatorDeps): ServiceImpl<typeof OperatorServ
     },
     getInstallationOverview: async (request) => await readInstallationOverview(db, request),
     tellPayment: async ({ objectId }) => {
-      const found = await findStoryEntry(db, objectId);
-      if (!found) throw new Failure("NOT_FOUND");
+      const found = requireFound(await findStoryEntry(db, objectId));
       return { ...found, lines: (await storyOf(db, found.paymentId)).map(messageFields) };
     },
   };

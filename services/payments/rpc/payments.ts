@@ -9,7 +9,7 @@ import { readPage } from "#platform/lists/dated-list.ts";
 import { timeRange } from "#platform/lists/day-range.ts";
 import type { Recovery } from "#platform/service/recovery.ts";
 import { clockNow } from "#platform/values/clock.ts";
-import { Failure } from "#platform/values/failure.ts";
+import { Failure, requireFound } from "#platform/values/failure.ts";
 import type { ListPaymentsRequest, ListRefundsRequest, PaymentsService } from "#proto/payments/v1/payments_pb.ts";
 import { previewRouting } from "../flows/accounts/choose-account.ts";
 import type { ConnectorAccountDeps } from "../flows/accounts/connector-accounts.ts";
@@ -111,8 +111,7 @@ export function paymentsRpc(deps: PaymentsDeps): ServiceImpl<typeof PaymentsServ
     },
     ...endingMethods(deps),
     getRefund: async (request) => {
-      const refund = await findRefundRecord(db, request, request.refundId);
-      if (!refund) throw new Failure("NOT_FOUND");
+      const refund = requireFound(await findRefundRecord(db, request, request.refundId));
       return { refund: toRefund(refund) };
     },
     listRefunds: (request) => listRefunds(db, request),

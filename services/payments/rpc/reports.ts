@@ -3,7 +3,7 @@ import type { ServiceImpl } from "@connectrpc/connect";
 import { scopeOf } from "#platform/database/idempotency.ts";
 import { findCursor } from "#platform/lists/cursor.ts";
 import { readPage } from "#platform/lists/dated-list.ts";
-import { Failure } from "#platform/values/failure.ts";
+import { requireFound } from "#platform/values/failure.ts";
 import type { ReportService } from "#proto/payments/v1/reports_pb.ts";
 import { type CreateReportDeps, createReport } from "../flows/reports/create-report.ts";
 import { readReportFile } from "../flows/reports/report-file.ts";
@@ -15,8 +15,7 @@ export function reportsRpc(deps: CreateReportDeps): ServiceImpl<typeof ReportSer
   return {
     createReport: (request) => createReport(deps, request, scopeOf("create_report", request)),
     getReport: async (request) => {
-      const report = await findReport(db, request, request.id);
-      if (!report) throw new Failure("NOT_FOUND");
+      const report = requireFound(await findReport(db, request, request.id));
       return { report: toReport(report) };
     },
     listReports: async (request) => {

@@ -20,8 +20,7 @@ const year10000Ms = Date.UTC(10_000, 0);
 /**
  * Creation times within a list's bounds. The API shows milliseconds, so a row from within the upper bound's millisecond
  * is included, and a day's last millisecond is the day's end.
- * @param from
- * @param to both inclusive; undefined when unbounded
+ * @param from @param to both inclusive; undefined when unbounded
  */
 export function timeRange(from: Date | undefined, to: Date | undefined): TimeRange {
   return {

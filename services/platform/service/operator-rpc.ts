@@ -64,7 +64,10 @@ function statusRpc({ service, db, bus, watch }: StateSources): ServiceImpl<typeo
         ...(events && (events === "missing" ? { streamMissing: true } : { stream: streamOf(events) })),
       };
     },
-    tellEvent: async ({ eventId }) => await readEventStory(db, eventId),
+    tellEvent: async ({ eventId }) => {
+      const [announced, takenIn] = await Promise.all([announcedEvent(db, eventId), consumersOf(db, eventId)]);
+      return { ...(announced && { announced }), takenIn };
+    },
   };
 }
 
@@ -98,12 +101,6 @@ function streamOf({ stream, consumers }: StreamState) {
 }
 
 // A service's knowledge of one event by unique keys: its own announcement, and the consumers that applied it.
-
-/** @param eventId of any service's event */
-async function readEventStory(sql: Sql, eventId: string) {
-  const [announced, consumed] = await Promise.all([announcedEvent(sql, eventId), consumersOf(sql, eventId)]);
-  return { ...(announced && { announced }), takenIn: consumed };
-}
 
 async function announcedEvent(sql: Sql, eventId: string) {
   const [row] = await sql.rows<{

@@ -102,13 +102,10 @@ export async function recordAction(tx: Tx, { act, operator, note }: Omit<Recover
 }
 
 /** Begun by an operator. @returns false if a recovery is active already */
-export async function beginRecovery(
-  db: Database,
-  { operator, note }: { operator: string; note: string },
-): Promise<boolean> {
+export async function beginRecovery(db: Database, by: Omit<RecoveryAction, "at" | "act">): Promise<boolean> {
   return await db.transaction(async (tx) => {
     const begun = await tx.rows("update recovery set why = 'operator', since = now() where why = '' returning why");
-    if (begun.length > 0) await recordAction(tx, { act: "begun", operator, note });
+    if (begun.length > 0) await recordAction(tx, { act: "begun", ...by });
     return begun.length > 0;
   });
 }

@@ -97,6 +97,12 @@ export function invalidField(field: string, problem: string): Failure {
   return new Failure("INVALID_BODY", { violations: [{ field, problem }] });
 }
 
+/** @throws Failure NOT_FOUND for null and undefined */
+export function requireFound<T>(found: T | null | undefined): T {
+  if (found === null || found === undefined) throw new Failure("NOT_FOUND");
+  return found;
+}
+
 /** Converts any error: network and database errors become SERVICE_UNAVAILABLE, all others INTERNAL_ERROR. */
 export function asFailure(error: unknown): Failure {
   if (error instanceof Failure) return error;

@@ -5,7 +5,7 @@ import type { Database, Tx } from "#platform/database/database.ts";
 import type { Outbox } from "#platform/events/outbox.ts";
 import type { Vault } from "#platform/secrets/vault.ts";
 import { clockMs, clockNow } from "#platform/values/clock.ts";
-import { Failure } from "#platform/values/failure.ts";
+import { requireFound } from "#platform/values/failure.ts";
 import { secretContext } from "../sender/endpoint-cache.ts";
 import {
   type Endpoint,
@@ -109,8 +109,7 @@ async function changeStored(
   apply: (endpoint: Endpoint, tx: Tx) => boolean | Promise<boolean>,
 ): Promise<Endpoint> {
   const { endpoint, isChanged } = await deps.db.transaction(async (tx) => {
-    const found = await lockEndpoint(tx, owner, id);
-    if (!found) throw new Failure("NOT_FOUND");
+    const found = requireFound(await lockEndpoint(tx, owner, id));
     if (!(await apply(found, tx))) return { endpoint: found, isChanged: false };
     await saveEndpoint(tx, found);
     const status = type === "endpoint.deleted" ? "deleted" : found.status;

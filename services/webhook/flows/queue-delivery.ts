@@ -3,7 +3,7 @@
 // Each is one transaction; the callbacks after the commit let the dispatcher or the job start at once.
 import type { Database } from "#platform/database/database.ts";
 import { clockMs, clockNow } from "#platform/values/clock.ts";
-import { Failure } from "#platform/values/failure.ts";
+import { Failure, requireFound } from "#platform/values/failure.ts";
 import { idFloor, newId } from "#platform/values/id.ts";
 import { testEventBody } from "../rules/public-event.ts";
 import { requeueDelivery } from "../store/deliveries.ts";
@@ -29,8 +29,7 @@ export async function sendTestEvent(deps: QueueDeps, owner: Owner, endpointId: s
   const lane = { merchantId: owner.merchantId, endpointId };
   const id = newId("delivery");
   const isQueued = await deps.db.transaction(async (tx) => {
-    const endpoint = await findEndpoint(tx, owner, endpointId);
-    if (!endpoint) throw new Failure("NOT_FOUND");
+    const endpoint = requireFound(await findEndpoint(tx, owner, endpointId));
     if (endpoint.status === "disabled") return false;
     await queueTestEvent(tx, { ...lane, id, body: testEventBody(clockNow()) });
     return true;
@@ -85,8 +84,7 @@ export async function replayEvents(
   const chosen = checkEventTypes(range.eventTypes);
   const { merchantId, environment } = owner;
   const run = await deps.db.transaction(async (tx) => {
-    const endpoint = await findEndpoint(tx, owner, endpointId);
-    if (!endpoint) throw new Failure("NOT_FOUND");
+    const endpoint = requireFound(await findEndpoint(tx, owner, endpointId));
     const eventTypes = chosen.length > 0 ? chosen : endpoint.eventTypes;
     return await insertReplayRun(tx, {
       ...{ merchantId, environment, id: newId("operation"), endpointId, eventTypes },

@@ -3,7 +3,7 @@ import { timestampDate } from "@bufbuild/protobuf/wkt";
 import type { ServiceImpl } from "@connectrpc/connect";
 import { keysetPage } from "#platform/lists/cursor.ts";
 import { clockMs } from "#platform/values/clock.ts";
-import { Failure, invalidField } from "#platform/values/failure.ts";
+import { Failure, invalidField, requireFound } from "#platform/values/failure.ts";
 import type { ListEventsRequest, WebhookService } from "#proto/webhook/v1/webhook_pb.ts";
 import { eventIdFloor, type QueueDeps, replayEvents, retryDelivery, retryFailed } from "../flows/queue-delivery.ts";
 import { unreachedPosition } from "../flows/watch-events.ts";
@@ -59,8 +59,7 @@ export function deliveryMethods(deps: QueueDeps) {
     async getDelivery(request) {
       const { merchantId, endpointId, deliveryId } = request;
       const endpoint = await findEndpoint(deps.db, request, endpointId);
-      const row = endpoint && (await findDeliveryOf(deps.db, { merchantId, endpointId }, deliveryId));
-      if (!row) throw new Failure("NOT_FOUND");
+      const row = requireFound(endpoint && (await findDeliveryOf(deps.db, { merchantId, endpointId }, deliveryId)));
       const attempts = await listAttempts(deps.db, merchantId, deliveryId);
       return { delivery: toDelivery(row), attempts: attempts.map(toAttempt) };
     },
@@ -92,14 +91,13 @@ export function deliveryMethods(deps: QueueDeps) {
       return { run: toRetryRun(run) };
     },
     async getRetryRun(request) {
-      const row =
-        (await findRetryRun(deps.db, request, request.runId)) ?? (await findReplayRun(deps.db, request, request.runId));
-      if (!row) throw new Failure("NOT_FOUND");
+      const row = requireFound(
+        (await findRetryRun(deps.db, request, request.runId)) ?? (await findReplayRun(deps.db, request, request.runId)),
+      );
       return { run: toRetryRun(row) };
     },
     async findDelivery(request) {
-      const row = await findDelivery(deps.db, request.deliveryId);
-      if (!row) throw new Failure("NOT_FOUND");
+      const row = requireFound(await findDelivery(deps.db, request.deliveryId));
       return toFoundDelivery(row);
     },
     async listEventDeliveries({ merchantId, eventId }) {
@@ -165,8 +163,7 @@ export function eventMethods({ db }: Pick<QueueDeps, "db">) {
       return { events: page.map(toEvent), nextPageToken };
     },
     async getEvent(request) {
-      const event = await findEvent(db, request, request.eventId);
-      if (!event) throw new Failure("NOT_FOUND");
+      const event = requireFound(await findEvent(db, request, request.eventId));
       const rows = await listEventDeliveries(db, request.merchantId, event.id);
       return { event: toEvent(event), deliveries: rows.map(toEventDelivery) };
     },

@@ -2,7 +2,7 @@
 import type { ServiceImpl } from "@connectrpc/connect";
 import { scopeOf } from "#platform/database/idempotency.ts";
 import { clockMs } from "#platform/values/clock.ts";
-import { Failure } from "#platform/values/failure.ts";
+import { Failure, requireFound } from "#platform/values/failure.ts";
 import type { WebhookService } from "#proto/webhook/v1/webhook_pb.ts";
 import {
   type ChangeDeps,
@@ -40,8 +40,7 @@ function endpointMethods(deps: RpcDeps) {
       return { endpoints: (await listEndpoints(deps.db, request)).map(toEndpoint) };
     },
     async getEndpoint(request) {
-      const endpoint = await findEndpoint(deps.db, request, request.endpointId);
-      if (!endpoint) throw new Failure("NOT_FOUND");
+      const endpoint = requireFound(await findEndpoint(deps.db, request, request.endpointId));
       return { endpoint: toEndpoint(endpoint) };
     },
     async updateEndpoint(request) {

@@ -1,6 +1,6 @@
 // Credentials of a processor account: checked immediately, never shown again. Proof comes before the input, and no page
 // carries secret fields (http/form.ts), so no HTML holds a credential.
-import { Failure } from "#platform/values/failure.ts";
+import { Failure, requireFound } from "#platform/values/failure.ts";
 import { Environment } from "#proto/merchant/v1/merchant_pb.ts";
 import { type Html, html } from "../../../html.ts";
 import { paramOf } from "../../http/address.ts";
@@ -74,8 +74,7 @@ async function knownAccount(context: ConsoleContext, visit: MerchantVisit): Prom
 }
 
 function processorOf(name: string): Processor {
-  const found = processors.find((each) => each === name);
-  if (!found) throw new Failure("NOT_FOUND");
+  const found = requireFound(processors.find((each) => each === name));
   return found;
 }
 

@@ -1,6 +1,6 @@
 // The processor accounts of a merchant, and one account: make it primary, choose how customers pay, check it, turn it
 // off. Each change redirects money, so each needs fresh proof.
-import { Failure } from "#platform/values/failure.ts";
+import { requireFound } from "#platform/values/failure.ts";
 import { type Connector, Environment } from "#proto/merchant/v1/merchant_pb.ts";
 import type { AccountStatus } from "#proto/payments/v1/payments_pb.ts";
 import { type Html, html } from "../../../html.ts";
@@ -70,8 +70,7 @@ function connectorTable({ language, base, environment }: MerchantVisit, connecto
 export async function connectorOf({ peers }: Pick<ConsoleContext, "peers">, visit: MerchantVisit): Promise<Connector> {
   const { merchantId, environment } = visit;
   const { connectors } = await peers.connectors.listConnectors({ merchantId, environment });
-  const connector = connectors.find(({ id }) => id === paramOf(visit, "id"));
-  if (!connector) throw new Failure("NOT_FOUND");
+  const connector = requireFound(connectors.find(({ id }) => id === paramOf(visit, "id")));
   return connector;
 }
 

@@ -1,6 +1,6 @@
 // The team of a merchant: members, invitations and the rights of each role. Members can be invited, edited and removed.
 
-import { Failure } from "#platform/values/failure.ts";
+import { Failure, requireFound } from "#platform/values/failure.ts";
 import type { ListMembersResponse, Member } from "#proto/merchant/v1/people_pb.ts";
 import { type Html, html } from "../../../html.ts";
 import { paramOf } from "../../http/address.ts";
@@ -170,8 +170,7 @@ export function teamMemberRoutes(context: ConsoleContext): void {
 async function memberOf({ peers, door }: ConsoleContext, visit: MerchantVisit): Promise<Member> {
   const { secret: sessionSecret, merchantId } = visit;
   const { members } = await peers.people.listMembers({ sessionSecret, door, merchantId });
-  const member = members.find(({ person }) => person?.id === paramOf(visit, "id"));
-  if (!member) throw new Failure("NOT_FOUND");
+  const member = requireFound(members.find(({ person }) => person?.id === paramOf(visit, "id")));
   if (!mayChangeRole(visit, member.role)) throw new Failure("FORBIDDEN");
   return member;
 }

@@ -1,7 +1,7 @@
 // Tokens of a session's page, which open less than its secret: an HMAC of the session's id and the purpose. The return
 // token, which the processor sees, gives access to the status only; the receipt token to the receipt of a paid session.
 import { type HashKeys, sameSecret } from "#platform/secrets/vault.ts";
-import { Failure } from "#platform/values/failure.ts";
+import { requireFound } from "#platform/values/failure.ts";
 import { type Id, isId } from "#platform/values/id.ts";
 import type { CheckoutContext } from "../../context.ts";
 import { isLive } from "../../rules/session.ts";
@@ -69,8 +69,7 @@ export async function openWithToken(
     .hashes(tokenSubject(purpose, id))
     .map((hash) => sameSecret(hash.toString("base64url"), token))
     .includes(true);
-  const session = isRight && isId("session", id) ? await findSession(context.db, id) : undefined;
-  if (!session) throw new Failure("NOT_FOUND");
+  const session = requireFound(isRight && isId("session", id) ? await findSession(context.db, id) : undefined);
   return session;
 }
 

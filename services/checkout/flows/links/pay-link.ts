@@ -4,7 +4,7 @@
 // found no use left is never shown to a buyer, and payments cancels it.
 import { sameSecret } from "#platform/secrets/vault.ts";
 import { clockNow } from "#platform/values/clock.ts";
-import { Failure, invalidField } from "#platform/values/failure.ts";
+import { invalidField, requireFound } from "#platform/values/failure.ts";
 import { isId } from "#platform/values/id.ts";
 import { Environment } from "#proto/merchant/v1/merchant_pb.ts";
 import type { CheckoutContext } from "../../context.ts";
@@ -28,8 +28,7 @@ interface OpenedLink {
 
 /** @throws Failure NOT_FOUND. */
 export async function describeLink({ db }: Pick<CheckoutContext, "db">, linkId: string): Promise<StoredLink> {
-  const link = isId("paymentLink", linkId) ? await findLink(db, linkId) : undefined;
-  if (!link) throw new Failure("NOT_FOUND");
+  const link = requireFound(isId("paymentLink", linkId) ? await findLink(db, linkId) : undefined);
   return link;
 }
 

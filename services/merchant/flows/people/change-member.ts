@@ -1,6 +1,6 @@
 // Changes a team's members: role, removal, access reset, and revoked invitations. Each is ONE transaction under the
 // team's lock, so the last owner stays even if several changes run at once.
-import { Failure } from "#platform/values/failure.ts";
+import { Failure, requireFound } from "#platform/values/failure.ts";
 import type { MerchantContext } from "../../context.ts";
 import { kindsFor } from "../../rules/people/notifications.ts";
 import { roleNamed } from "../../rules/people/roles.ts";
@@ -100,8 +100,7 @@ export async function revokeInvitation(
   invitationId: string,
 ): Promise<void> {
   await manageTeam(context, scope, "team.write", async (tx, manager) => {
-    const invitation = await findInvitation(tx.em, scope.merchantId, invitationId);
-    if (!invitation) throw new Failure("NOT_FOUND");
+    const invitation = requireFound(await findInvitation(tx.em, scope.merchantId, invitationId));
     if (!manager.mayGive(invitation.role)) throw new Failure("FORBIDDEN");
     await deleteInvitation(tx.em, invitationId);
     await withdrawMails(tx, "invitation", invitationId);
@@ -126,8 +125,7 @@ async function lockMember(
   personId: string,
   manager: Manager,
 ): Promise<Membership> {
-  const membership = await findMembership(tx.em, personId, merchantId);
-  if (!membership) throw new Failure("NOT_FOUND");
+  const membership = requireFound(await findMembership(tx.em, personId, merchantId));
   if (!manager.mayGive(membership.role)) throw new Failure("FORBIDDEN");
   return membership;
 }

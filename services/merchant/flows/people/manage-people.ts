@@ -2,7 +2,7 @@
 // console who may change merchants. The check runs under the team's lock, so the right still holds at the commit.
 import type { SqlEntityManager } from "@mikro-orm/postgresql";
 import { callContext } from "#platform/values/call-context.ts";
-import { Failure, invalidField } from "#platform/values/failure.ts";
+import { Failure, invalidField, requireFound } from "#platform/values/failure.ts";
 import type { MerchantContext } from "../../context.ts";
 import { type Door, doorOfScope } from "../../rules/people/door.ts";
 import { type Action, actionsOf, heldActions, mayGive } from "../../rules/people/roles.ts";
@@ -76,8 +76,7 @@ async function authorize(
   if (merchant === null) throw new Failure("NOT_FOUND");
   if (!session) return { personId: undefined, mayGive: () => true };
   const isByOperator = session.door === "operators" && door === "merchants";
-  const own = await findMembership(em, session.person.id, isByOperator ? "" : merchantId);
-  if (!own) throw new Failure("NOT_FOUND");
+  const own = requireFound(await findMembership(em, session.person.id, isByOperator ? "" : merchantId));
   const needed: Action | undefined = isByOperator
     ? action === "team.write"
       ? "merchants.write"

@@ -1,5 +1,5 @@
 // A person's own choices at a merchant: notifications and saved views.
-import { Failure, invalidField } from "#platform/values/failure.ts";
+import { Failure, invalidField, requireFound } from "#platform/values/failure.ts";
 import type { MerchantContext } from "../../context.ts";
 import { readUnsubscribeToken } from "../../mail/unsubscribe.ts";
 import { isChosen, isKind, kindsFor, type NotificationKind } from "../../rules/people/notifications.ts";
@@ -57,8 +57,7 @@ export async function endNotification(
   context: MerchantContext,
   token: string,
 ): Promise<{ kind: NotificationKind; merchantName: string }> {
-  const subscription = readUnsubscribeToken(context.hashKeys, token);
-  if (!subscription) throw new Failure("NOT_FOUND");
+  const subscription = requireFound(readUnsubscribeToken(context.hashKeys, token));
   const { personId, merchantId, kind } = subscription;
   const own = await findMembership(context.db.em(), personId, merchantId);
   const merchant = await findMerchant(context.db.em(), merchantId);
@@ -103,8 +102,7 @@ export async function forgetView(
 
 async function ownMembership(context: MerchantContext, { sessionSecret, merchantId }: OwnScope): Promise<Membership> {
   const { person } = await findFullSession(context, sessionSecret, "merchants");
-  const own = await findMembership(context.db.em(), person.id, merchantId);
-  if (!own) throw new Failure("NOT_FOUND");
+  const own = requireFound(await findMembership(context.db.em(), person.id, merchantId));
   return own;
 }
 

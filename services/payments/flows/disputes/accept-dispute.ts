@@ -6,7 +6,7 @@ import type { Tx } from "#platform/database/database.ts";
 import { type IdempotencyScope, withIdempotency } from "#platform/database/idempotency.ts";
 import { crashPoint } from "#platform/process/crash-point.ts";
 import { clockNow } from "#platform/values/clock.ts";
-import { Failure } from "#platform/values/failure.ts";
+import { Failure, requireFound } from "#platform/values/failure.ts";
 import { newId } from "#platform/values/id.ts";
 import { type AcceptDisputeResponse, AcceptDisputeResponseSchema } from "#proto/payments/v1/disputes_pb.ts";
 import {
@@ -51,8 +51,7 @@ export async function acceptDispute(deps: EvidenceDeps, request: AcceptRequest):
       await finish?.(tx, response);
       return response;
     };
-    const dispute = await findOwnDispute(deps.db, request, disputeId);
-    if (!dispute) throw new Failure("NOT_FOUND");
+    const dispute = requireFound(await findOwnDispute(deps.db, request, disputeId));
     if (dispute.acceptance === "accepted") return await deps.db.transaction(record);
     const operation = await recordAcceptance(deps, dispute);
     crashPoint("accept-dispute.2-noted");

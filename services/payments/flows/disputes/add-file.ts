@@ -3,7 +3,7 @@
 // and finish it, in one transaction. A stored file is read piece by piece, too.
 import { createHash } from "node:crypto";
 import type { Database, Tx } from "#platform/database/database.ts";
-import { Failure, invalidField } from "#platform/values/failure.ts";
+import { Failure, invalidField, requireFound } from "#platform/values/failure.ts";
 import { filesMax, isAnswerable } from "../../rules/evidence.ts";
 import { FileContent, type FileType } from "../../rules/file-content.ts";
 import { cleanFileName } from "../../rules/file-name.ts";
@@ -30,8 +30,7 @@ export async function beginDisputeFile(
   owner: Owner,
   { disputeId, fileId, type, name = "" }: { disputeId: string; fileId: string; type: FileType; name?: string },
 ): Promise<void> {
-  const dispute = await findOwnDispute(db, owner, disputeId);
-  if (!dispute) throw new Failure("NOT_FOUND");
+  const dispute = requireFound(await findOwnDispute(db, owner, disputeId));
   if (!isAnswerable(dispute.status)) throw new Failure("DISPUTE_NOT_ANSWERABLE");
   const isBegun = await db.transaction(async (tx) => {
     await lockPayment(tx, dispute.paymentId);
@@ -57,8 +56,7 @@ export async function finishDisputeFile(
   owner: Owner,
   { fileId, size: sent }: { fileId: string; size: number },
 ): Promise<StoredFile> {
-  const file = await findOwnFile(db, owner, fileId);
-  if (!file) throw new Failure("NOT_FOUND");
+  const file = requireFound(await findOwnFile(db, owner, fileId));
   if (file.size !== undefined) return file;
   const content = new FileContent(file.type);
   let arrived = 0;
@@ -76,8 +74,7 @@ export async function finishDisputeFile(
       if (content.length < arrived) await cutFile(tx, fileId, content.length);
       await finishFile(tx, fileId, content.length, await hashOf(tx, fileId));
     }
-    const whole = await findOwnFile(tx, owner, fileId);
-    if (!whole) throw new Failure("NOT_FOUND");
+    const whole = requireFound(await findOwnFile(tx, owner, fileId));
     return whole;
   });
 }

@@ -6,7 +6,7 @@ import type { Tx } from "#platform/database/database.ts";
 import { type IdempotencyScope, withIdempotency } from "#platform/database/idempotency.ts";
 import { crashPoint } from "#platform/process/crash-point.ts";
 import { clockNow } from "#platform/values/clock.ts";
-import { Failure } from "#platform/values/failure.ts";
+import { Failure, requireFound } from "#platform/values/failure.ts";
 import { newId } from "#platform/values/id.ts";
 import { type SubmitEvidenceResponse, SubmitEvidenceResponseSchema } from "#proto/payments/v1/disputes_pb.ts";
 import { findDisputeRecord } from "../../lists/disputes.ts";
@@ -50,8 +50,7 @@ export async function submitEvidence(deps: EvidenceDeps, request: EvidenceReques
     newId("evidence"),
     async ({ id, isResumed, finish }) => {
       crashPoint("submit-evidence.1-claimed");
-      const dispute = await findOwnDispute(deps.db, request, disputeId);
-      if (!dispute) throw new Failure("NOT_FOUND");
+      const dispute = requireFound(await findOwnDispute(deps.db, request, disputeId));
       const fresh = await reserveEvidence(deps, dispute, id, request, isResumed);
       crashPoint("submit-evidence.2-reserved");
       return await driveEvidence(deps, id, fresh, async (tx) => {

@@ -2,7 +2,7 @@
 // processor, once (make-at-processor.ts) · 4 settle in one transaction (settle-payment.ts).
 import type { Database, Tx } from "#platform/database/database.ts";
 import { crashPoint } from "#platform/process/crash-point.ts";
-import { Failure, invalidField } from "#platform/values/failure.ts";
+import { Failure, invalidField, requireFound } from "#platform/values/failure.ts";
 import { isKnown, type RefundReport } from "../../connectors/connector.ts";
 import type { RefundOrder } from "../../connectors/order.ts";
 import { findOperation, lockUntouched, type Operation } from "../../store/operations.ts";
@@ -38,8 +38,7 @@ export async function driveRefund<T>(
   fresh: ReservedRefund | undefined,
   record: RecordRefund<T>,
 ): Promise<T> {
-  const refund = fresh?.refund ?? (await findRefund(deps.db, refundId));
-  if (!refund) throw new Failure("NOT_FOUND");
+  const refund = requireFound(fresh?.refund ?? (await findRefund(deps.db, refundId)));
   if (refund.acknowledged) return await finishAcknowledged(deps, refund, record);
   const { payment, operation } = fresh ?? (await findReserved(deps.db, refund));
   const account = await deps.accounts.byId(payment.connectorAccountId);

@@ -7,7 +7,7 @@ import { type IdempotencyKeys, type IdempotencyScope, withIdempotency } from "#p
 import { crashPoint } from "#platform/process/crash-point.ts";
 import type { Vault } from "#platform/secrets/vault.ts";
 import { clockNow } from "#platform/values/clock.ts";
-import { Failure, invalidField } from "#platform/values/failure.ts";
+import { Failure, invalidField, requireFound } from "#platform/values/failure.ts";
 import { newId } from "#platform/values/id.ts";
 import type { Environment } from "#proto/merchant/v1/merchant_pb.ts";
 import { type RefundPaymentResponse, RefundPaymentResponseSchema } from "#proto/payments/v1/payments_pb.ts";
@@ -53,8 +53,7 @@ export async function refundPayment(deps: RefundDeps, request: RefundRequest): P
     newId("refund"),
     async ({ id, isResumed, finish }) => {
       crashPoint("refund-payment.1-claimed");
-      const payment = await findOwnPayment(deps.db, request, request.paymentId);
-      if (!payment) throw new Failure("NOT_FOUND");
+      const payment = requireFound(await findOwnPayment(deps.db, request, request.paymentId));
       const image = idempotency && sealKey(deps.vault, id, idempotency);
       const fresh = await reserveRefund(deps, payment, { ...request, id, image }, isResumed);
       crashPoint("refund-payment.2-reserved");

@@ -7,7 +7,7 @@ import { timestampMs } from "@bufbuild/protobuf/wkt";
 import { crashPoint } from "#platform/process/crash-point.ts";
 import type { Vault } from "#platform/secrets/vault.ts";
 import { clockMs } from "#platform/values/clock.ts";
-import { Failure } from "#platform/values/failure.ts";
+import { Failure, requireFound } from "#platform/values/failure.ts";
 import { newId } from "#platform/values/id.ts";
 import type { Render } from "#proto/payments/v1/payments_pb.ts";
 import { isKnown } from "../../connectors/connector.ts";
@@ -38,8 +38,7 @@ interface RenewalResult {
 
 /** @throws Failure NOT_FOUND, CONNECTOR_ERROR (in doubt). */
 export async function renewIntent(deps: RenewDeps, request: RenewalRequest): Promise<RenewalResult> {
-  const read = await findPayment(deps.db, request.paymentId);
-  if (!read) throw new Failure("NOT_FOUND");
+  const read = requireFound(await findPayment(deps.db, request.paymentId));
   const payment = await rerouteIntent(deps, read, request);
   const answered = (after: StoredPayment) => ({ payment: after, render: openRender(deps.vault, after) });
   if (request.onlyAfterDecline || payment.connectorRef === "" || !isUnpaid(payment.state)) return answered(payment);

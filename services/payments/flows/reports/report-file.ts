@@ -4,7 +4,7 @@ import { promisify } from "node:util";
 import { deflateRaw, inflateRaw } from "node:zlib";
 import type { Database } from "#platform/database/database.ts";
 import { Vault } from "#platform/secrets/vault.ts";
-import { Failure } from "#platform/values/failure.ts";
+import { Failure, requireFound } from "#platform/values/failure.ts";
 import type { Owner } from "../../store/payment-records.ts";
 import { findPiece, findReport, type StoredReport } from "../../store/reports.ts";
 
@@ -32,8 +32,7 @@ export async function readReportFile(
   const report = await findReport(db, owner, id);
   if (report?.status !== "ready") throw new Failure("NOT_FOUND");
   if (offset >= report.size) return { report, bytes: new Uint8Array() };
-  const piece = await findPiece(db, id, offset);
-  if (!piece) throw new Failure("NOT_FOUND");
+  const piece = requireFound(await findPiece(db, id, offset));
   const plain = await inflate(vaultOf(vault, report).decrypt(piece.bytes, `${id}:${piece.beginsAt}`));
   return { report, bytes: plain.subarray(Number(offset - piece.beginsAt)) };
 }

@@ -3,7 +3,7 @@
 // the operator and the note.
 import type { Tx } from "#platform/database/database.ts";
 import { clockNow } from "#platform/values/clock.ts";
-import { Failure, invalidField } from "#platform/values/failure.ts";
+import { invalidField, requireFound } from "#platform/values/failure.ts";
 import { newId } from "#platform/values/id.ts";
 import type { IntentReport, ProcessorAnswer } from "../../connectors/connector.ts";
 import { openingMovements } from "../../rules/refund.ts";
@@ -30,8 +30,7 @@ interface FundsDecision {
  * CONNECTOR_ERROR.
  */
 export async function resolveFunds(deps: VerifyDeps, decision: FundsDecision): Promise<StoredFunds> {
-  const funds = await findFunds(deps.db, decision.suspenseId);
-  if (!funds) throw new Failure("NOT_FOUND");
+  const funds = requireFound(await findFunds(deps.db, decision.suspenseId));
   assertAllowed(funds, decision.action);
   if (decision.action === "refund") {
     const operation = await beginFundsRefund(deps, funds, decision);
@@ -56,8 +55,7 @@ function assertAllowed(funds: StoredFunds, action: FundsAction): void {
 /** Locks the row's payment and records the decision for the audit log. @throws Failure INVALID_BODY. */
 async function lockedFunds(tx: Tx, deps: VerifyDeps, { id, paymentId }: StoredFunds, decision: FundsDecision) {
   const books = await lockBooks(tx, paymentId);
-  const funds = await findFunds(tx, id);
-  if (!funds) throw new Failure("NOT_FOUND");
+  const funds = requireFound(await findFunds(tx, id));
   assertAllowed(funds, decision.action);
   const { merchantId, environment } = funds;
   const attributes = { action: decision.action, operator: decision.operator, payment_id: paymentId };

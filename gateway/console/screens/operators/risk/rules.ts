@@ -1,7 +1,7 @@
 // The risk rules of one merchant or of all merchants, and the rules in effect for a merchant. A rule can be added,
 // edited, turned off or removed.
 
-import { Failure } from "#platform/values/failure.ts";
+import { Failure, requireFound } from "#platform/values/failure.ts";
 import { RiskKind, type RiskRule } from "#proto/checkout/v1/risk_pb.ts";
 import { Environment } from "#proto/merchant/v1/merchant_pb.ts";
 import { type Html, html } from "../../../../html.ts";
@@ -202,8 +202,7 @@ function pickChanges({ limit, window, entries, enabled, note }: TypedRule) {
 /** @throws Failure NOT_FOUND */
 async function findRule({ peers }: ConsoleContext, visit: OperatorVisit): Promise<RiskRule> {
   const { rules } = await peers.risk.listRules({ merchantId: ownerOf(queryOf(visit).get("merchant") ?? "") });
-  const rule = rules.find(({ id }) => id === paramOf(visit, "ruleId"));
-  if (!rule) throw new Failure("NOT_FOUND");
+  const rule = requireFound(rules.find(({ id }) => id === paramOf(visit, "ruleId")));
   return rule;
 }
 
