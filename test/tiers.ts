@@ -56,6 +56,7 @@ export const tiers: Readonly<Record<string, Tier>> = {
   "test/flows/payments/disputes.": "quick",
   "test/flows/payments/events.": "quick",
   "test/flows/payments/failover.": "quick",
+  "test/flows/payments/findings.": "quick",
   "test/flows/payments/in-doubt.": "quick",
   "test/flows/payments/journal-check.": "quick",
   "test/flows/payments/make.": "quick",

@@ -3,7 +3,7 @@ import type { Registry } from "prom-client";
 import { newCounter, newGauge } from "#platform/telemetry/metrics.ts";
 
 /** deploy/runbooks/money-invariant.md explains each kind. */
-const moneyAlertKinds = [
+export const moneyAlertKinds = [
   "journal_difference",
   "intent_mismatch",
   "operation_parked",
@@ -24,12 +24,17 @@ export type PaymentsMetrics = ReturnType<typeof paymentsMetrics>;
 export function paymentsMetrics(registry: Registry) {
   const moneyAlerts = newCounter(registry, {
     name: "tollbooth_money_alerts_total",
-    help: "Money invariants that were broken or could not be proved, by kind. Each kind starts at 0, because the alert fires on a rise.",
+    help: "Money invariants that were broken or could not be proved, by kind. Each kind starts at 0, so that the first one is a rise.",
     labelNames: ["kind"] as const,
   });
   for (const kind of moneyAlertKinds) moneyAlerts.inc({ kind }, 0);
   return {
     moneyAlerts,
+    openFindings: newGauge(registry, {
+      name: "tollbooth_money_findings_open",
+      help: "Findings that no later check has resolved and no operator has explained, by the kind of their alert.",
+      labelNames: ["kind"] as const,
+    }),
     failovers: newCounter(registry, {
       name: "tollbooth_connector_failovers_total",
       help: "New intents created at another account because the preferred one could not be reached.",

@@ -53,6 +53,7 @@ import { sweepFiles } from "./store/disputes/dispute-files.ts";
 import { foldMoneyDays } from "./store/money-days.ts";
 import { Notices } from "./store/processor/notices.ts";
 import { sweepProcessorEvents } from "./store/processor/processor-events.ts";
+import { journalFindings } from "./store/processor/statements.ts";
 
 type PaymentsConfig = OpenedConfig<ConfigValues<typeof paymentsSettings>>;
 
@@ -125,7 +126,7 @@ function build(config: PaymentsConfig, base: ServiceBase<Database>): ServicePart
       ...reconcileJobs(context),
       checkUnexpectedFundsJob(context),
       pollEventsJob({ ...context, eventPollSeconds: config.EVENT_POLL_SECONDS }),
-      checkJournalJob(context),
+      checkJournalJob({ ...context, findings: journalFindings(db) }),
       matchStatementsJob(context),
       readMovementsJob({ ...context, eventPollSeconds: config.EVENT_POLL_SECONDS }),
       ...makeReportsJobs(context),

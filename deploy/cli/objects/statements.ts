@@ -1,7 +1,8 @@
-// `tollbooth statements …`: differences between a processor's statement and our books, for operators to explain.
+// `tollbooth statements …`: differences between a processor's statement and our books, and findings of other checks of
+// money, for operators to explain.
 import { timestampFromDate } from "@bufbuild/protobuf/wkt";
 import type { StatementDifference } from "#proto/payments/v1/statement_pb.ts";
-import type { Commands, Row } from "../command.ts";
+import { type Commands, type Row, UsageError } from "../command.ts";
 import { limitOption, readPages, timeOf, timeText } from "../wire.ts";
 
 const dayMs = 86_400_000;
@@ -43,11 +44,27 @@ export const statements: Commands = {
       return { rows: [{ lines, taken_in: imported, differences, resolved }], remark };
     },
   },
+  explain: {
+    about: "closes an open difference that no later check will resolve; it opens again when either side changes",
+    args: ["id"],
+    options: {
+      by: { value: "name", about: "your name or e-mail, stored with the row", needed: true },
+      note: { value: "text", about: "the explanation, stored with the row", needed: true },
+    },
+    run: async (peers, input) => {
+      const id = input.arg("id");
+      if (!/^[1-9]\d{0,17}$/.test(id)) throw new UsageError("the id is the number in statements differences");
+      const request = { id: BigInt(id), operator: input.text("by"), note: input.text("note") };
+      const { difference } = await peers.statements.explainStatementDifference(request);
+      return { rows: difference ? [rowOf(difference)] : [] };
+    },
+  },
 };
 
 function rowOf(difference: StatementDifference): Row {
   const { id, kind, object, ref, paymentId, ours, theirs, connectorAccountId } = difference;
   const times = { found_at: timeText(difference.foundAt), resolved_at: timeText(difference.resolvedAt) };
   const about = { connector_ref: ref, payment_id: paymentId, account: connectorAccountId };
-  return { id: String(id), kind, object, ...about, ours, theirs, ...times };
+  const explanation = { explained_by: difference.explainedBy, note: difference.note };
+  return { id: String(id), kind, object, ...about, ours, theirs, ...times, ...explanation };
 }

@@ -10,7 +10,8 @@ import { paymentOfIntent } from "../store/intent-owners.ts";
 import { isAwaited, lockPayment } from "../store/payments.ts";
 import { insertProcessorEvent, isKnownEvent } from "../store/processor/processor-events.ts";
 import { provenValue } from "./accounts/ask-processor.ts";
-import { logSettlement, type SettlementResult, settleLocked } from "./settle-payment.ts";
+import { logSettlement } from "./record-findings.ts";
+import { type SettlementResult, settleLocked } from "./settle-payment.ts";
 import type { VerifyDeps } from "./verify-intent.ts";
 
 /** An account as the ingress's path names it. */

@@ -4,13 +4,11 @@
 import type { Tx } from "#platform/database/database.ts";
 import type { Outbox } from "#platform/events/outbox.ts";
 import { crashPoint } from "#platform/process/crash-point.ts";
-import type { Log } from "#platform/telemetry/log.ts";
 import { clockNow } from "#platform/values/clock.ts";
 import { requireFound } from "#platform/values/failure.ts";
 import { isId, newId } from "#platform/values/id.ts";
 import type { IntentReport } from "../connectors/connector.ts";
 import { failureNames } from "../connectors/registry.ts";
-import type { PaymentsMetrics } from "../metrics.ts";
 import type { DisputeReport } from "../rules/dispute.ts";
 import { failureCodeOf } from "../rules/failure-code.ts";
 import { isReturned, type Path, type PaymentState, statusOf } from "../rules/payment.ts";
@@ -28,8 +26,9 @@ import { closeEndings } from "../store/endings.ts";
 import { appendMovements } from "../store/journal.ts";
 import { type LockedPayment, lockPayment, recordFound, type StoredPayment, savePayment } from "../store/payments.ts";
 import { freeRefundIds, insertRefund, refundsOf, type StoredRefund, saveRefund } from "../store/refunds/refunds.ts";
+import { recordFindings, type SettlementFindings } from "./record-findings.ts";
 import { atFormerAccount, movePayment, recordPaidRenewal, reportBeforeMove } from "./renewals/replaced-intent.ts";
-import { type RecordedFunds, recordFunds, recordSecondRefunds } from "./unexpected-funds/record-funds.ts";
+import { recordFunds, recordSecondRefunds } from "./unexpected-funds/record-funds.ts";
 
 interface SettleDeps {
   readonly outbox: Outbox;
@@ -37,12 +36,8 @@ interface SettleDeps {
   readonly reconcileAfterSeconds: number;
 }
 
-export interface SettlementResult extends RecordedFunds {
-  /** The processor captured another amount than we asked for: an alert. */
-  readonly isOtherCapture?: boolean;
-  /** Our intent carries the reference of another payment, or none: an alert. */
-  readonly isRenamed?: boolean;
-  readonly payment: StoredPayment;
+export interface SettlementResult extends SettlementFindings {
+  readonly ignored: readonly string[];
   /** The payment's refunds after the report, if it was about any. */
   readonly refunds: readonly StoredRefund[];
 }
@@ -90,7 +85,10 @@ export async function settleLocked(
     : { payment, refunds: [], opened: [], mismatch: undefined, ignored: [], isRenamed };
   // Otherwise savePayment records it.
   if (!own && payment.notFoundSince && report.ref === payment.connectorRef) await recordFound(tx, payment.id);
-  if (!discrepancy && !books.hasUnexpectedFunds) return settled;
+  if (!discrepancy && !books.hasUnexpectedFunds) {
+    await recordFindings(tx, settled);
+    return settled;
+  }
   const { mismatch, opened, ignored } = await recordFunds(
     tx,
     isFormer ? atFormerAccount(settled.payment) : settled.payment,
@@ -98,6 +96,7 @@ export async function settleLocked(
     discrepancy,
     path,
   );
+  await recordFindings(tx, { ...settled, mismatch });
   return {
     ...settled,
     mismatch,
@@ -272,28 +271,4 @@ function paymentEvents(payment: StoredPayment, version: number, announcements: r
     const about = { merchantId, environment, objectId, money, reference };
     return { type, ...about, status, at, attributes: { ...attributes, ...why, ...own } };
   });
-}
-
-/** Alerts after the commit: money may have moved on an intent that is not ours, or twice. */
-export function logSettlement(
-  { log, metrics: { moneyAlerts } }: { readonly log: Log; readonly metrics: PaymentsMetrics },
-  { payment, opened, mismatch, isOtherCapture, isRenamed }: SettlementResult,
-): void {
-  const alert = (kind: string, message: string, fields = {}) => {
-    moneyAlerts.inc({ kind });
-    log.fatal({ alert: kind, payment_id: payment.id, ...fields }, message);
-  };
-  if (isOtherCapture) alert("other_capture", "the processor captured another amount than asked for");
-  const difference = mismatch ?? (isRenamed ? "reference" : undefined);
-  if (difference !== undefined) {
-    alert("intent_mismatch", "intent differs from payment", { err: mismatchError(difference) });
-  }
-  for (const kind of opened) alert(kind, "unexpected funds: see the operators' list");
-}
-
-/** Cause of a failure about an intent that is in the operators' list: another query would bring the same answer. */
-export class ListedIntentError extends Error {}
-
-export function mismatchError(field: string): Error {
-  return new ListedIntentError(`the processor's intent differs from the payment in its ${field}`);
 }

@@ -13,15 +13,8 @@ import type { Path } from "../rules/payment.ts";
 import { findPayment, lockPayment, recordNotFound, type StoredPayment } from "../store/payments.ts";
 import { closeFunds, fundsAbout } from "../store/suspense.ts";
 import { type Accounts, provenValue } from "./accounts/ask-processor.ts";
-import {
-  ListedIntentError,
-  lockBooks,
-  logSettlement,
-  mismatchError,
-  type SettlementResult,
-  settleNeverMade,
-  settlePayment,
-} from "./settle-payment.ts";
+import { ListedIntentError, logSettlement, mismatchError } from "./record-findings.ts";
+import { lockBooks, type SettlementResult, settleNeverMade, settlePayment } from "./settle-payment.ts";
 import { recordLostIntent } from "./unexpected-funds/record-funds.ts";
 
 export interface VerifyDeps {

@@ -27,6 +27,17 @@ interface CheckDeps {
   readonly db: Database;
   readonly log: Log;
   readonly metrics: PaymentsMetrics;
+  readonly findings: JournalFindings;
+}
+
+/** A difference is an open finding until a later pass agrees, or an operator explains it. */
+interface JournalFindings {
+  record(object: "payment" | "adjustment", id: string, differences: readonly string[]): Promise<void>;
+  /** Resolves what was not found again between two ids. @param last empty: to the end */
+  resolve(
+    object: "payment" | "adjustment",
+    stretch: { readonly after: string; readonly last: string; readonly found: readonly string[] },
+  ): Promise<void>;
 }
 
 /**
@@ -55,9 +66,11 @@ export async function checkNextStretch(deps: CheckDeps): Promise<boolean> {
   if (after === undefined) return false;
   if (after === "") await checkAdjustments(deps);
   const { last, found, next } = await checkStretch(deps.db, after);
+  await deps.findings.resolve("payment", { after, last, found: found.map((one) => one.paymentId) });
   for (const { paymentId, differences } of found) {
     deps.metrics.moneyAlerts.inc({ kind: "journal_difference" });
     deps.log.fatal({ alert: "journal_difference", payment_id: paymentId, differences }, "books differ");
+    await deps.findings.record("payment", paymentId, differences);
   }
   if (next !== "") await finishStretch(deps.db, last, 0);
   else await finishStretch(deps.db, "", passEverySeconds);
@@ -65,11 +78,16 @@ export async function checkNextStretch(deps: CheckDeps): Promise<boolean> {
 }
 
 /** Runs at the start of each pass over the payments. */
-async function checkAdjustments({ db, log, metrics }: CheckDeps): Promise<void> {
-  await auditAdjustments(db, ({ adjustmentId, differences }) => {
+async function checkAdjustments({ db, log, metrics, findings }: CheckDeps): Promise<void> {
+  const wrong: { readonly adjustmentId: string; readonly differences: readonly string[] }[] = [];
+  await auditAdjustments(db, (found) => wrong.push(found));
+  const found = wrong.map(({ adjustmentId }) => adjustmentId);
+  await findings.resolve("adjustment", { after: "", last: "", found });
+  for (const { adjustmentId, differences } of wrong) {
     metrics.moneyAlerts.inc({ kind: "journal_difference" });
     log.fatal({ alert: "journal_difference", adjustment_id: adjustmentId, differences }, "books differ");
-  });
+    await findings.record("adjustment", adjustmentId, differences);
+  }
 }
 
 export function checkJournalJob(deps: CheckDeps): JobContext {

@@ -5,8 +5,10 @@ import type { Connector, ProcessorAccount, ProcessorEvent } from "../connectors/
 import { provenValue } from "../flows/accounts/ask-processor.ts";
 import { applyProcessorEvent } from "../flows/receive-processor-event.ts";
 import type { VerifyDeps } from "../flows/verify-intent.ts";
+import type { Difference, FindingKind } from "../rules/statement.ts";
 import { addNewCursors, claimCursors, countBehind, finishCursor } from "../store/processor/event-cursors.ts";
 import { unknownEvents } from "../store/processor/processor-events.ts";
+import { recordDifferences } from "../store/processor/statements.ts";
 
 export interface PollDeps extends VerifyDeps {
   /** Pause between two reads of an account's list. */
@@ -82,7 +84,10 @@ async function readList(
     // The first read only finds the newest entry.
     if (after === "" || !since) break;
   }
-  if (after !== "" && since) deps.metrics.moneyAlerts.inc({ kind: "event_list_too_long" });
+  if (after !== "" && since) {
+    const theirs = reached?.toISOString() ?? "";
+    await raise(deps, account, { object: "account", ref: account.id, kind: "event_list_too_long", theirs });
+  }
   return held && reached && held < reached ? held : reached;
 }
 
@@ -106,14 +111,24 @@ async function applyPage(
         await applyProcessorEvent(deps, account, event);
       } catch (error) {
         const isStuck = newestMs - event.createdAt.getTime() > stuckMs;
-        if (isStuck) deps.metrics.moneyAlerts.inc({ kind: "event_stuck" });
-        else held = earlier(held, event.createdAt);
+        if (isStuck) {
+          await raise(deps, account, { object: "event", ref: event.id, kind: "event_stuck", theirs: event.type });
+        } else held = earlier(held, event.createdAt);
         deps.log.warn({ err: error, event_id: event.id, is_stuck: isStuck }, "listed event not applied");
       }
     }
   };
   await Promise.all(Array.from({ length: eventsAtOnce }, worker));
   return held;
+}
+
+async function raise(
+  { db, metrics }: PollDeps,
+  account: ProcessorAccount,
+  found: Pick<Difference, "object" | "ref" | "theirs"> & { readonly kind: FindingKind },
+): Promise<void> {
+  metrics.moneyAlerts.inc({ kind: found.kind });
+  await recordDifferences(db, account.id, [{ ...found, paymentId: "", ours: "" }]);
 }
 
 function earlier(a: Date | undefined, b: Date | undefined): Date | undefined {

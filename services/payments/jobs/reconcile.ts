@@ -18,12 +18,14 @@ import { driveRefund } from "../flows/refunds/drive-refund.ts";
 import { driveRenewal } from "../flows/renewals/adopt-renewal.ts";
 import { refundFunds } from "../flows/unexpected-funds/refund-funds.ts";
 import type { VerifyDeps } from "../flows/verify-intent.ts";
+import { moneyAlertKinds } from "../metrics.ts";
 import { isReturned } from "../rules/payment.ts";
 import { findEvidence } from "../store/disputes/dispute-evidence.ts";
 import { claimOperations, closeOperation, deferOperation, type Operation } from "../store/operations.ts";
 import { appendHistory, countParked } from "../store/operator-queue.ts";
 import { claimChecks, deferCheck } from "../store/payment-checks.ts";
 import { findPayment, type StoredPayment } from "../store/payments.ts";
+import { countFindings, recordDifferences } from "../store/processor/statements.ts";
 import { countOpenFunds } from "../store/suspense.ts";
 
 type ReconcileDeps = VerifyDeps & CreateIntentDeps;
@@ -76,6 +78,8 @@ export function reconcileJobs(deps: ReconcileDeps): readonly JobContext[] {
 async function countParkedOperations(deps: ReconcileDeps): Promise<boolean> {
   deps.metrics.parkedOperations.set(Number(await countParked(deps.db)));
   deps.metrics.openFunds.set(Number(await countOpenFunds(deps.db)));
+  const open = new Map((await countFindings(deps.db)).map(({ kind, n }) => [kind, n]));
+  for (const kind of moneyAlertKinds) deps.metrics.openFindings.set({ kind }, open.get(kind) ?? 0);
   return false;
 }
 
@@ -145,6 +149,9 @@ async function checkPayment(deps: ReconcileDeps, paymentId: string): Promise<voi
   if (outcome !== "processing" || !lastAttemptAt || lastAttemptAt.getTime() + processingMaxMs > clockMs()) return;
   deps.metrics.moneyAlerts.inc({ kind: "processing_too_long" });
   deps.log.error({ alert: "processing_too_long", payment_id: paymentId }, "payment processing for 14 days");
+  const about = { object: "payment", ref: paymentId, paymentId } as const;
+  const found = { ...about, kind: "processing_too_long", ours: "", theirs: after.connectorRef } as const;
+  await recordDifferences(deps.db, after.connectorAccountId, [found]);
 }
 
 /** While the account's circuit is open its payments wait, so that an outage does not use up the schedule. */

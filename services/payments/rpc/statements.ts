@@ -2,11 +2,11 @@
 import { type Timestamp, timestampDate } from "@bufbuild/protobuf/wkt";
 import type { ServiceImpl } from "@connectrpc/connect";
 import { messageFields } from "#platform/database/columns.ts";
-import { invalidField } from "#platform/values/failure.ts";
+import { Failure, invalidField } from "#platform/values/failure.ts";
 import type { StatementService } from "#proto/payments/v1/statement_pb.ts";
 import { hasStatement, matchStatement } from "../flows/match-statement.ts";
 import type { VerifyDeps } from "../flows/verify-intent.ts";
-import { listDifferences, type StoredDifference } from "../store/processor/statements.ts";
+import { explainDifference, listDifferences, type StoredDifference } from "../store/processor/statements.ts";
 
 const periodMaxMs = 86_400_000;
 
@@ -24,6 +24,11 @@ export function statementRpc(deps: VerifyDeps): ServiceImpl<typeof StatementServ
         throw invalidField("connector_account_id", "belongs to a connector without a statement");
       }
       return await matchStatement(deps, account, period);
+    },
+    explainStatementDifference: async ({ id, operator, note }) => {
+      const explained = await explainDifference(deps.db, id, { operator, note });
+      if (!explained) throw new Failure("NOT_FOUND");
+      return { difference: toDifference(explained) };
     },
   };
 }

@@ -1,6 +1,7 @@
 // Compares a line of a processor's statement with our line of the same id. Pure.
 export type StatementObject = "payment" | "refund" | "dispute";
 export type DifferenceKind =
+  | FindingKind
   | "unknown_to_us"
   | "unknown_to_processor"
   | "amount"
@@ -12,6 +13,17 @@ export type DifferenceKind =
   | "unattributed"
   /** Of a currency: the processor's balance is not the sum of its movements. */
   | "balance";
+
+/** Findings of other checks, which are listed with those of statements. */
+export const findingKinds = [
+  "journal_difference",
+  "intent_mismatch",
+  "other_capture",
+  "processing_too_long",
+  "event_stuck",
+  "event_list_too_long",
+] as const;
+export type FindingKind = (typeof findingKinds)[number];
 
 /** A movement of money on the processor's statement. */
 export interface StatementLine {
@@ -31,8 +43,8 @@ export interface StatementLine {
 export type OurLine = Omit<StatementLine, "intentRef"> & { readonly paymentId: string };
 
 export interface Difference {
-  readonly object: StatementObject | "movement" | "payout" | "balance";
-  /** Its id at the processor; ours of a movement, a payout and a payment's clearing; the currency of a balance. */
+  readonly object: StatementObject | "movement" | "payout" | "balance" | "adjustment" | "event" | "account";
+  /** Its id there; ours of a movement, a payout, a payment's clearing and most findings; the currency of a balance. */
   readonly ref: string;
   readonly kind: DifferenceKind;
   /** Empty: we have no such payment. */

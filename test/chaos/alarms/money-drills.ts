@@ -10,7 +10,10 @@ export const moneyDrills: readonly Drill[] = [
       const id = await paid();
       await sql("payments", "update payments set fee_amount = fee_amount + 1 where id = $1", [id]);
       await sql("payments", "update journal_check set after_id = '', due_at = now()");
-      return () => sql("payments", "update payments set fee_amount = fee_amount - 1 where id = $1", [id]);
+      return async () => {
+        await sql("payments", "update payments set fee_amount = fee_amount - 1 where id = $1", [id]);
+        await sql("payments", "update journal_check set after_id = '', due_at = now()");
+      };
     },
   },
   {

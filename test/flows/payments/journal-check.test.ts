@@ -15,6 +15,7 @@ import { checkJournal, checkNextStretch } from "../../../services/payments/jobs/
 import { bucketStarts } from "../../../services/payments/lists/counted-ranges.ts";
 import { paymentsMetrics } from "../../../services/payments/metrics.ts";
 import { findSchedule, insertSchedule } from "../../../services/payments/store/fee-schedules.ts";
+import { journalFindings } from "../../../services/payments/store/processor/statements.ts";
 import { openDatabase } from "../../harness/database.ts";
 import { eventually } from "../../harness/eventually.ts";
 import { merchantMoney } from "../../harness/payments/merchant-money.ts";
@@ -307,7 +308,8 @@ test("the job checks every payment, batch by batch, alerts for each difference, 
   const lines: { payment_id: string }[] = [];
   const log = createLog("test", "silent");
   Object.assign(log, { fatal: (fields: { payment_id: string }) => lines.push(fields) });
-  const runCheck = () => checkNextStretch({ db, log, metrics: paymentsMetrics(register) });
+  const runCheck = () =>
+    checkNextStretch({ db, log, metrics: paymentsMetrics(register), findings: journalFindings(db) });
   const before = await alarms();
   await db.rows(
     `insert into payments (id, merchant_id, environment, amount, currency, connector, connector_account_id, surface, visible, expires_at)
@@ -329,6 +331,7 @@ test("the job checks every payment, batch by batch, alerts for each difference, 
     assert.equal(await alarms(), before + 2);
   } finally {
     await db.rows(`update payments set fee_amount = 59 where id = $1`, [paymentId]);
+    await db.rows(`delete from statement_differences where payment_id < 'pay_${"0".repeat(22)}9999'`);
     await db.rows(`delete from payments where id < 'pay_${"0".repeat(22)}9999'`);
   }
 });

@@ -16,7 +16,7 @@ import type { Message } from "@bufbuild/protobuf";
  * Describes the file payments/v1/statement.proto.
  */
 export const file_payments_v1_statement: GenFile = /*@__PURE__*/
-  fileDesc("ChtwYXltZW50cy92MS9zdGF0ZW1lbnQucHJvdG8SC3BheW1lbnRzLnYxIq4CChNTdGF0ZW1lbnREaWZmZXJlbmNlEgoKAmlkGAEgASgDEhwKFGNvbm5lY3Rvcl9hY2NvdW50X2lkGAIgASgJEg4KBm9iamVjdBgDIAEoCRILCgNyZWYYBCABKAkSDAoEa2luZBgFIAEoCRISCgpwYXltZW50X2lkGAYgASgJEgwKBG91cnMYByABKAkSDgoGdGhlaXJzGAggASgJEiwKCGZvdW5kX2F0GAkgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIxCg1sYXN0X2ZvdW5kX2F0GAogASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIvCgtyZXNvbHZlZF9hdBgLIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXAimQEKH0xpc3RTdGF0ZW1lbnREaWZmZXJlbmNlc1JlcXVlc3QSJQoUY29ubmVjdG9yX2FjY291bnRfaWQYASABKAlCB7pIBHICGEASGAoQaW5jbHVkZV9yZXNvbHZlZBgCIAEoCBIZCgVsaW1pdBgDIAEoBUIKukgHGgUYyAEoARIaCgliZWZvcmVfaWQYBCABKANCB7pIBCICKAAiWQogTGlzdFN0YXRlbWVudERpZmZlcmVuY2VzUmVzcG9uc2USNQoLZGlmZmVyZW5jZXMYASADKAsyIC5wYXltZW50cy52MS5TdGF0ZW1lbnREaWZmZXJlbmNlIqIBChVNYXRjaFN0YXRlbWVudFJlcXVlc3QSJwoUY29ubmVjdG9yX2FjY291bnRfaWQYASABKAlCCbpIBnIEEAEYQBIwCgRmcm9tGAIgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcEIGukgDyAEBEi4KAnRvGAMgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcEIGukgDyAEBImAKFk1hdGNoU3RhdGVtZW50UmVzcG9uc2USDQoFbGluZXMYASABKAUSEAoIaW1wb3J0ZWQYAiABKAUSEwoLZGlmZmVyZW5jZXMYAyABKAUSEAoIcmVzb2x2ZWQYBCABKAUy9wEKEFN0YXRlbWVudFNlcnZpY2USfAoYTGlzdFN0YXRlbWVudERpZmZlcmVuY2VzEiwucGF5bWVudHMudjEuTGlzdFN0YXRlbWVudERpZmZlcmVuY2VzUmVxdWVzdBotLnBheW1lbnRzLnYxLkxpc3RTdGF0ZW1lbnREaWZmZXJlbmNlc1Jlc3BvbnNlIgOQAgESXgoOTWF0Y2hTdGF0ZW1lbnQSIi5wYXltZW50cy52MS5NYXRjaFN0YXRlbWVudFJlcXVlc3QaIy5wYXltZW50cy52MS5NYXRjaFN0YXRlbWVudFJlc3BvbnNlIgOQAgIaBYq1GAEEYgZwcm90bzM", [file_access_v1_access, file_buf_validate_validate, file_google_protobuf_timestamp]);
+  fileDesc("ChtwYXltZW50cy92MS9zdGF0ZW1lbnQucHJvdG8SC3BheW1lbnRzLnYxItICChNTdGF0ZW1lbnREaWZmZXJlbmNlEgoKAmlkGAEgASgDEhwKFGNvbm5lY3Rvcl9hY2NvdW50X2lkGAIgASgJEg4KBm9iamVjdBgDIAEoCRILCgNyZWYYBCABKAkSDAoEa2luZBgFIAEoCRISCgpwYXltZW50X2lkGAYgASgJEgwKBG91cnMYByABKAkSDgoGdGhlaXJzGAggASgJEiwKCGZvdW5kX2F0GAkgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIxCg1sYXN0X2ZvdW5kX2F0GAogASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIvCgtyZXNvbHZlZF9hdBgLIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASFAoMZXhwbGFpbmVkX2J5GAwgASgJEgwKBG5vdGUYDSABKAkimQEKH0xpc3RTdGF0ZW1lbnREaWZmZXJlbmNlc1JlcXVlc3QSJQoUY29ubmVjdG9yX2FjY291bnRfaWQYASABKAlCB7pIBHICGEASGAoQaW5jbHVkZV9yZXNvbHZlZBgCIAEoCBIZCgVsaW1pdBgDIAEoBUIKukgHGgUYyAEoARIaCgliZWZvcmVfaWQYBCABKANCB7pIBCICKAAiWQogTGlzdFN0YXRlbWVudERpZmZlcmVuY2VzUmVzcG9uc2USNQoLZGlmZmVyZW5jZXMYASADKAsyIC5wYXltZW50cy52MS5TdGF0ZW1lbnREaWZmZXJlbmNlIqIBChVNYXRjaFN0YXRlbWVudFJlcXVlc3QSJwoUY29ubmVjdG9yX2FjY291bnRfaWQYASABKAlCCbpIBnIEEAEYQBIwCgRmcm9tGAIgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcEIGukgDyAEBEi4KAnRvGAMgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcEIGukgDyAEBImAKFk1hdGNoU3RhdGVtZW50UmVzcG9uc2USDQoFbGluZXMYASABKAUSEAoIaW1wb3J0ZWQYAiABKAUSEwoLZGlmZmVyZW5jZXMYAyABKAUSEAoIcmVzb2x2ZWQYBCABKAUicAohRXhwbGFpblN0YXRlbWVudERpZmZlcmVuY2VSZXF1ZXN0EhMKAmlkGAEgASgDQge6SAQiAiAAEhwKCG9wZXJhdG9yGAIgASgJQgq6SAdyBRABGMgBEhgKBG5vdGUYAyABKAlCCrpIB3IFEAEY6AciWgoiRXhwbGFpblN0YXRlbWVudERpZmZlcmVuY2VSZXNwb25zZRI0CgpkaWZmZXJlbmNlGAEgASgLMiAucGF5bWVudHMudjEuU3RhdGVtZW50RGlmZmVyZW5jZTL4AgoQU3RhdGVtZW50U2VydmljZRJ8ChhMaXN0U3RhdGVtZW50RGlmZmVyZW5jZXMSLC5wYXltZW50cy52MS5MaXN0U3RhdGVtZW50RGlmZmVyZW5jZXNSZXF1ZXN0Gi0ucGF5bWVudHMudjEuTGlzdFN0YXRlbWVudERpZmZlcmVuY2VzUmVzcG9uc2UiA5ACARJeCg5NYXRjaFN0YXRlbWVudBIiLnBheW1lbnRzLnYxLk1hdGNoU3RhdGVtZW50UmVxdWVzdBojLnBheW1lbnRzLnYxLk1hdGNoU3RhdGVtZW50UmVzcG9uc2UiA5ACAhJ/ChpFeHBsYWluU3RhdGVtZW50RGlmZmVyZW5jZRIuLnBheW1lbnRzLnYxLkV4cGxhaW5TdGF0ZW1lbnREaWZmZXJlbmNlUmVxdWVzdBovLnBheW1lbnRzLnYxLkV4cGxhaW5TdGF0ZW1lbnREaWZmZXJlbmNlUmVzcG9uc2UiABoFirUYAQRiBnByb3RvMw", [file_access_v1_access, file_buf_validate_validate, file_google_protobuf_timestamp]);
 
 /**
  * Something on which a processor's statement and our books do not agree.
@@ -39,21 +39,22 @@ export type StatementDifference = Message<"payments.v1.StatementDifference"> & {
   connectorAccountId: string;
 
   /**
-   * `payment`, `refund` or `dispute`.
+   * `payment`, `refund`, `dispute`, `movement`, `payout`, `balance`; of a finding also `adjustment`, `event`, `account`.
    *
    * @generated from field: string object = 3;
    */
   object: string;
 
   /**
-   * The object's id at the processor.
+   * The object's id at the processor; ours of a movement, a payout and a finding.
    *
    * @generated from field: string ref = 4;
    */
   ref: string;
 
   /**
-   * `unknown_to_us`, `unknown_to_processor`, `amount`, `currency` or `status`.
+   * `unknown_to_us`, `unknown_to_processor`, `amount`, `currency`, `status`, `clearing`, `unattributed` or `balance`; or a finding of another
+   * check: `journal_difference`, `intent_mismatch`, `other_capture`, `processing_too_long`, `event_stuck` or `event_list_too_long`.
    *
    * @generated from field: string kind = 5;
    */
@@ -95,11 +96,25 @@ export type StatementDifference = Message<"payments.v1.StatementDifference"> & {
   lastFoundAt?: Timestamp | undefined;
 
   /**
-   * Time at which a later match found agreement; absent: open.
+   * Time at which a later check found agreement, or an operator explained it; absent: open.
    *
    * @generated from field: google.protobuf.Timestamp resolved_at = 11;
    */
   resolvedAt?: Timestamp | undefined;
+
+  /**
+   * Name or e-mail of the operator who explained it; empty if it is not explained.
+   *
+   * @generated from field: string explained_by = 12;
+   */
+  explainedBy: string;
+
+  /**
+   * The explanation.
+   *
+   * @generated from field: string note = 13;
+   */
+  note: string;
 };
 
 /**
@@ -250,6 +265,62 @@ export const MatchStatementResponseSchema: GenMessage<MatchStatementResponse> = 
   messageDesc(file_payments_v1_statement, 4);
 
 /**
+ * Request of ExplainStatementDifference.
+ *
+ * @generated from message payments.v1.ExplainStatementDifferenceRequest
+ */
+export type ExplainStatementDifferenceRequest = Message<"payments.v1.ExplainStatementDifferenceRequest"> & {
+  /**
+   * Of an open difference.
+   *
+   * @generated from field: int64 id = 1;
+   */
+  id: bigint;
+
+  /**
+   * Name or e-mail of the person who decides.
+   *
+   * @generated from field: string operator = 2;
+   */
+  operator: string;
+
+  /**
+   * Why it is no fault, or how it was repaired.
+   *
+   * @generated from field: string note = 3;
+   */
+  note: string;
+};
+
+/**
+ * Describes the message payments.v1.ExplainStatementDifferenceRequest.
+ * Use `create(ExplainStatementDifferenceRequestSchema)` to create a new message.
+ */
+export const ExplainStatementDifferenceRequestSchema: GenMessage<ExplainStatementDifferenceRequest> = /*@__PURE__*/
+  messageDesc(file_payments_v1_statement, 5);
+
+/**
+ * Response of ExplainStatementDifference.
+ *
+ * @generated from message payments.v1.ExplainStatementDifferenceResponse
+ */
+export type ExplainStatementDifferenceResponse = Message<"payments.v1.ExplainStatementDifferenceResponse"> & {
+  /**
+   * Closed.
+   *
+   * @generated from field: payments.v1.StatementDifference difference = 1;
+   */
+  difference?: StatementDifference | undefined;
+};
+
+/**
+ * Describes the message payments.v1.ExplainStatementDifferenceResponse.
+ * Use `create(ExplainStatementDifferenceResponseSchema)` to create a new message.
+ */
+export const ExplainStatementDifferenceResponseSchema: GenMessage<ExplainStatementDifferenceResponse> = /*@__PURE__*/
+  messageDesc(file_payments_v1_statement, 6);
+
+/**
  * Once a day each connector account's statement is compared with our books in both directions. Missed payments are queried at the processor
  * and applied; remaining differences are stored here and raise an alert. For operators.
  *
@@ -276,6 +347,17 @@ export const StatementService: GenService<{
     methodKind: "unary";
     input: typeof MatchStatementRequestSchema;
     output: typeof MatchStatementResponseSchema;
+  },
+  /**
+   * Closes an open difference with a reason that no later match can see, such as another system on the same account. It opens again when
+   * either side changes. Fails with NOT_FOUND (none is open under this id).
+   *
+   * @generated from rpc payments.v1.StatementService.ExplainStatementDifference
+   */
+  explainStatementDifference: {
+    methodKind: "unary";
+    input: typeof ExplainStatementDifferenceRequestSchema;
+    output: typeof ExplainStatementDifferenceResponseSchema;
   },
 }> = /*@__PURE__*/
   serviceDesc(file_payments_v1_statement, 0);

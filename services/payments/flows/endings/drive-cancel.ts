@@ -9,8 +9,8 @@ import { closeOperation, type Operation } from "../../store/operations.ts";
 import type { StoredPayment } from "../../store/payments.ts";
 import { findOpenRenewal } from "../../store/renewals.ts";
 import { endUnmadePayment, findUnrecordedRef, settleCancellation } from "../cancel-intent.ts";
+import { logSettlement } from "../record-findings.ts";
 import { endRenewal } from "../renewals/adopt-renewal.ts";
-import { logSettlement } from "../settle-payment.ts";
 import type { VerifyDeps } from "../verify-intent.ts";
 import { type DriveResult, deferEnding, endUnsent, type RecordEnding } from "./drive-capture.ts";
 

@@ -9,7 +9,8 @@ import { isAuthorized } from "../../rules/payment.ts";
 import { closeOperation, lockUntouched, type Operation } from "../../store/operations.ts";
 import type { StoredPayment } from "../../store/payments.ts";
 import { type CommandResult, makeCapture } from "../make-at-processor.ts";
-import { lockBooks, logSettlement, settlePayment } from "../settle-payment.ts";
+import { logSettlement } from "../record-findings.ts";
+import { lockBooks, settlePayment } from "../settle-payment.ts";
 import type { VerifyDeps } from "../verify-intent.ts";
 
 /** `pending`: the outcome is not known yet. */

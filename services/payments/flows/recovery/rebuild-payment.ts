@@ -14,7 +14,8 @@ import { firstTry } from "../../store/operations.ts";
 import { findPayment, recordRenewal, type StoredPayment } from "../../store/payments.ts";
 import { openRender, renderOf, sealRender } from "../create-intent.ts";
 import { findIntent } from "../make-at-processor.ts";
-import { ListedIntentError, logSettlement, settlePayment } from "../settle-payment.ts";
+import { ListedIntentError, logSettlement } from "../record-findings.ts";
+import { settlePayment } from "../settle-payment.ts";
 import { type VerifyDeps, verifyIntent } from "../verify-intent.ts";
 
 export interface RebuildDeps extends VerifyDeps {

@@ -2,7 +2,8 @@
 // processor · 2 settle and schedule the next check, in one transaction.
 import { type DueCheck, finishFundsCheck } from "../../store/suspense.ts";
 import { provenValue } from "../accounts/ask-processor.ts";
-import { logSettlement, settlePayment } from "../settle-payment.ts";
+import { logSettlement } from "../record-findings.ts";
+import { settlePayment } from "../settle-payment.ts";
 import type { VerifyDeps } from "../verify-intent.ts";
 
 /** @throws Failure CONNECTOR_ERROR: no answer, nothing was changed. */

@@ -2,7 +2,7 @@
 
 import { Columns, optionalColumn, type RowOf, sqlColumn, text, time } from "#platform/database/columns.ts";
 import { parseTime, type Sql } from "#platform/database/database.ts";
-import type { Difference, OurLine, StatementObject } from "../../rules/statement.ts";
+import { type Difference, findingKinds, type OurLine, type StatementObject } from "../../rules/statement.ts";
 import { nullableText } from "../payment-columns.ts";
 
 interface LineRow {
@@ -66,15 +66,21 @@ export async function capturedIn(
   return { lines: rows.map(lineOf), next: last && { capturedAt: last.captured_at, id: last.id } };
 }
 
+/** An explained difference stays closed while both sides stay the same. */
+const isExplained = "(d.explained_by <> '' and d.ours = excluded.ours and d.theirs = excluded.theirs)";
+
 /** Stores differences; a stored one is marked as found again. @returns how many are new */
 export async function recordDifferences(sql: Sql, accountId: string, found: readonly Difference[]): Promise<number> {
   if (found.length === 0) return 0;
   const rows = await sql.rows<{ fresh: boolean }>(
-    `insert into statement_differences (connector_account_id, object, ref, kind, payment_id, ours, theirs)
+    `insert into statement_differences as d (connector_account_id, object, ref, kind, payment_id, ours, theirs)
      select $1, object, ref, kind, nullif(payment_id, ''), ours, theirs
      from unnest($2::text[], $3::text[], $4::text[], $5::text[], $6::text[], $7::text[])
        as found (object, ref, kind, payment_id, ours, theirs)
-     on conflict (connector_account_id, object, ref, kind) do update set last_found_at = now(), resolved_at = null,
+     on conflict (connector_account_id, object, ref, kind) do update set last_found_at = now(),
+       resolved_at = case when ${isExplained} then d.resolved_at end,
+       explained_by = case when ${isExplained} then d.explained_by else '' end,
+       note = case when ${isExplained} then d.note else '' end,
        ours = excluded.ours, theirs = excluded.theirs
      returning found_at = last_found_at as fresh`,
     [
@@ -98,6 +104,40 @@ export async function resolveDifferences(sql: Sql, accountId: string, refs: read
     [accountId, refs],
   );
   return rows.length;
+}
+
+/** Findings of the journal's check, which reaches no rule of the books. */
+export function journalFindings(sql: Sql) {
+  return {
+    async record(object: "payment" | "adjustment", ref: string, differences: readonly string[]): Promise<void> {
+      const about = { object, ref, paymentId: object === "payment" ? ref : "", kind: "journal_difference" } as const;
+      await recordDifferences(sql, "", [{ ...about, ours: differences.join("; "), theirs: "" }]);
+    },
+    async resolve(
+      object: "payment" | "adjustment",
+      { after, last, found }: { readonly after: string; readonly last: string; readonly found: readonly string[] },
+    ): Promise<void> {
+      await sql.rows(
+        `update statement_differences set resolved_at = now() where resolved_at is null and kind = 'journal_difference'
+           and object = $1 and ref > $2 and ($3 = '' or ref <= $3) and not ref = any($4::text[])`,
+        [object, after, last, found],
+      );
+    },
+  };
+}
+
+/** Closes an open difference for a reason that a later check cannot see. @returns undefined: not found, or closed */
+export async function explainDifference(
+  sql: Sql,
+  id: bigint,
+  { operator, note }: { readonly operator: string; readonly note: string },
+): Promise<StoredDifference | undefined> {
+  const [row] = await sql.rows<object>(
+    `update statement_differences set resolved_at = now(), explained_by = $2, note = $3
+     where id = $1 and resolved_at is null returning *`,
+    [id, operator, note],
+  );
+  return row && differenceColumns.read(row);
 }
 
 /** Resolves listed differences of money that are not found any more. */
@@ -127,6 +167,8 @@ const differenceColumns = new Columns({
   foundAt: time,
   lastFoundAt: time,
   resolvedAt: optionalColumn(time),
+  explainedBy: text,
+  note: text,
 });
 
 export type StoredDifference = RowOf<typeof differenceColumns>;
@@ -145,11 +187,28 @@ export async function listDifferences(
   return rows.map((row) => differenceColumns.read(row));
 }
 
+/** Of the statements, without other findings. */
 export async function countOpenDifferences(sql: Sql): Promise<number> {
   const [row] = await sql.rows<{ n: string }>(
-    `select count(*) as n from statement_differences where resolved_at is null`,
+    `select count(*) as n from statement_differences where resolved_at is null and kind <> all($1::text[])`,
+    [findingKinds],
   );
   return Number(row?.n ?? 0);
+}
+
+/** Open findings by the kind of their alert. First resolves those of payments that a processor has decided at last. */
+export async function countFindings(sql: Sql): Promise<{ kind: string; n: number }[]> {
+  await sql.rows(
+    `update statement_differences d set resolved_at = now() from payments p
+     where d.resolved_at is null and d.kind = 'processing_too_long' and p.id = d.payment_id and p.outcome <> 'processing'`,
+  );
+  return await sql.rows<{ kind: string; n: number }>(
+    `select case when kind = any($1::text[]) then kind else 'statement_difference' end as kind, count(*)::int as n
+       from statement_differences where resolved_at is null group by 1
+     union all select kind, count(*)::int from suspense where state <> 'closed' group by 1
+     union all select 'operation_parked', count(*)::int from operations where state = 'parked' having count(*) > 0`,
+    [findingKinds],
+  );
 }
 
 /** Accounts with a capture, by jumps over an index, as `account (id)` of a recursive `with`. */
