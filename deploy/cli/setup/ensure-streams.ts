@@ -1,8 +1,7 @@
 // Creates and updates the broker's streams and durable consumers, idempotently.
-
 import { type Broker, connectBroker, streamManager, unlessMissing } from "#platform/events/connection.ts";
 import { ensureConsumers, StreamRefused } from "#platform/events/consumers.ts";
-import { type StreamSize, streamConfig } from "#platform/events/streams.ts";
+import { consumersOf, type StreamSize, streamConfig, streamName } from "#platform/events/streams.ts";
 import type { JetStreamManager, StreamConfig } from "#platform/values/nats.ts";
 import { type Source, sources } from "../../../services/services.ts";
 
@@ -10,7 +9,7 @@ import { type Source, sources } from "../../../services/services.ts";
  * Creates missing streams and durable consumers and updates the others.
  * @param ackWaitSeconds of the consumers
  * @param only sources to update; default all
- * @param remake consumers to recreate from the stream's start, as `payments/webhook-fan-out`
+ * @param remake consumers to delete, as `payments/webhook-fan-out`; this release's are created again from the start
  * @throws StreamRefused when that would lose events or safety; nothing is changed then
  */
 export async function ensureStreams(
@@ -27,11 +26,26 @@ export async function ensureStreams(
     const manager = await streamManager(connection);
     for (const source of options.only ?? sources) {
       await ensureStream(manager, streamConfig(options.namespace, source, options));
+      for (const name of options.remake ?? []) {
+        const [of, consumer = ""] = name.split("/");
+        if (of === source)
+          await deleteConsumer(manager, { source, consumer, stream: streamName(options.namespace, of) });
+      }
       await ensureConsumers(manager, { ...options, source, mayRemove: true });
     }
   } finally {
     await connection.close();
   }
+}
+
+/** @throws StreamRefused for a name that is of neither this release nor an earlier one */
+async function deleteConsumer(
+  manager: JetStreamManager,
+  { source, consumer, stream }: { source: Source; consumer: string; stream: string },
+): Promise<void> {
+  const isDeleted = await unlessMissing(manager.consumers.delete(stream, consumer));
+  if (isDeleted || consumersOf(source).some(({ name }) => name === consumer)) return;
+  throw new StreamRefused(`stream ${stream} has no consumer ${consumer}`);
 }
 
 async function ensureStream(manager: JetStreamManager, wanted: WantedStream): Promise<void> {

@@ -1,5 +1,5 @@
 // `tollbooth migrate`: databases, event streams and consumers of this release.
-import { durableConsumers } from "../../../services/services.ts";
+import { durableConsumers, sources } from "../../../services/services.ts";
 import { type Commands, UsageError } from "../command.ts";
 import { migrateAll } from "./migrate-all.ts";
 
@@ -13,14 +13,17 @@ export const migrate: Commands = {
     options: {
       "remake-consumer": {
         value: "stream/name",
-        about: `deletes and creates a consumer, which then receives the whole stream again: ${consumers.join(", ")}`,
+        about: `deletes a consumer and creates it if it belongs to this release, which then receives the whole stream again: ${consumers.join(", ")}`,
         multiple: true,
       },
     },
     run: async (_peers, input) => {
       const remake = input.list("remake-consumer");
-      const unknown = remake.find((each) => !consumers.includes(each));
-      if (unknown !== undefined) throw new UsageError(`--remake-consumer must be one of ${consumers.join(", ")}`);
+      // Another name is of an earlier release.
+      const isConsumer = (name: string) =>
+        sources.some((source) => name.startsWith(`${source}/`)) && /^\w+\/[\w-]+$/.test(name);
+      if (!remake.every(isConsumer))
+        throw new UsageError(`--remake-consumer must be <stream>/<consumer>, such as ${consumers[0]}`);
       const lines = await migrateAll(process.env, remake);
       return { rows: lines.map((done) => ({ done })), text: lines.join("\n") };
     },

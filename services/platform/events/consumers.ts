@@ -69,8 +69,6 @@ interface EnsureOptions {
    * in its inbox.
    */
   readonly mayRemove?: boolean;
-  /** `<source>/<name>` of consumers to recreate in any case; their pending and delayed events restart. */
-  readonly remake?: readonly string[];
 }
 
 /**
@@ -80,14 +78,12 @@ interface EnsureOptions {
  */
 export async function ensureConsumers(
   manager: JetStreamManager,
-  { namespace, source, ackWaitSeconds, mayRemove = false, remake = [] }: EnsureOptions,
+  { namespace, source, ackWaitSeconds, mayRemove = false }: EnsureOptions,
 ): Promise<string[]> {
   const stream = streamName(namespace, source);
   const [found, refused]: [string[], string[]] = [[], []];
   for (const consumer of consumersOf(source)) {
     const wanted = consumerConfig(namespace, consumer, ackWaitSeconds);
-    if (remake.includes(`${source}/${consumer.name}`))
-      await unlessMissing(manager.consumers.delete(stream, consumer.name));
     const known = await unlessMissing(manager.consumers.info(stream, consumer.name));
     if (!known) {
       await manager.consumers.add(stream, wanted);

@@ -151,6 +151,17 @@ test("an operator can recreate a consumer, so that unacknowledged events are del
   assert.deepEqual([waiting, offered], [0, (await manager.streams.info(stream)).state.messages]);
 });
 
+test("a consumer of an earlier release stays until an operator names it, and a name that no stream has is refused", async () => {
+  const former = "of-an-earlier-release";
+  const names = async () => (await manager.consumers.list(stream).next()).map(({ name }) => name);
+  await manager.consumers.add(stream, { durable_name: former, ack_policy: AckPolicy.Explicit });
+  await migrateAll(env);
+  assert.ok((await names()).includes(former));
+  await migrateAll(env, [`payments/${former}`]);
+  assert.ok(!(await names()).includes(former));
+  await assert.rejects(migrateAll(env, [`payments/${former}`]), /has no consumer of-an-earlier-release/);
+});
+
 test("pull requests are limited in number and time", async () => {
   const of = durableConsumers.auditFees;
   const pull = (pullOptions: object) =>
