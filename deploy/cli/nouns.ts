@@ -15,6 +15,7 @@ import { keys } from "./objects/keys.ts";
 import { merchants } from "./objects/merchants.ts";
 import { operations } from "./objects/operations.ts";
 import { payments, refunds, sessions } from "./objects/payments.ts";
+import { requests } from "./objects/requests.ts";
 import { statements } from "./objects/statements.ts";
 import { suspense } from "./objects/suspense.ts";
 import { teams } from "./objects/teams.ts";
@@ -43,6 +44,7 @@ export const nouns: Readonly<Record<string, Commands>> = {
   journal: { ...journal, export: journalExport },
   books,
   audit,
+  requests,
   events,
   status,
   recovery,

@@ -1,7 +1,27 @@
 // Formats values of the internal API for the terminal, and reads lists page by page.
-import { type Timestamp, timestampDate } from "@bufbuild/protobuf/wkt";
+import { type Timestamp, timestampDate, timestampFromDate } from "@bufbuild/protobuf/wkt";
+import type { Environment as Settings } from "#platform/process/config.ts";
 import { Environment } from "#proto/merchant/v1/merchant_pb.ts";
+import { type Source, sources } from "../../services/services.ts";
+import { programEnvironment } from "../one/together.ts";
 import { type CommandInput, type Option, UsageError } from "./command.ts";
+
+/** Option of commands that work on a service's database, in a pod of that service. */
+export const serviceOption = {
+  service: { value: "name", about: "whose database it is: checkout, payments, merchant or webhook", needed: true },
+} as const;
+
+/** The service, and the settings of its pod; in one process for all services (deploy/one) its own prefix has them. */
+export function serviceOf(input: CommandInput): { service: Source; env: Settings } {
+  const service = sources.find((each) => each === input.text("service"));
+  if (!service) throw new UsageError(`--service must be one of ${sources.join(", ")}`);
+  return { service, env: programEnvironment(service, process.env) };
+}
+
+/** A file that is named `-` is standard input, which `kubectl exec -i` passes on. */
+export function pathOf(name: string): string {
+  return name === "-" ? "/dev/stdin" : name;
+}
 
 /** Option of commands for one environment. */
 export const liveOption = { live: { about: "real money; without it the sandbox" } } as const;
@@ -33,6 +53,17 @@ export function timeOf(input: CommandInput, option: string): Date | undefined {
 const limitDefault = 50;
 const limitMax = 1_000;
 const pageMax = 200;
+
+/** Options of lists of what happened in a period. */
+export const periodOptions = {
+  since: { value: "time", about: "RFC 3339 or a day (UTC), inclusive" },
+  until: { value: "time", about: "exclusive" },
+} as const;
+
+export function periodOf(input: CommandInput): { since?: Timestamp; until?: Timestamp } {
+  const [since, until] = [timeOf(input, "since"), timeOf(input, "until")];
+  return { ...(since && { since: timestampFromDate(since) }), ...(until && { until: timestampFromDate(until) }) };
+}
 
 /** Option of lists. */
 export const limitOption: Readonly<Record<string, Option>> = {

@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { execFile } from "node:child_process";
 import { randomBytes } from "node:crypto";
-import { readdir, readFile, writeFile } from "node:fs/promises";
+import { readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { hostname } from "node:os";
 import { dirname, join } from "node:path";
 import { promisify } from "node:util";
@@ -28,6 +28,7 @@ import { type Receiver, startReceiver } from "../harness/receiver.ts";
 import { type Collector, startCollector } from "../harness/servers/otlp-collector.ts";
 import { startTestStack } from "../harness/stack.ts";
 import { suite } from "../harness/suite.ts";
+import { tempDir } from "../harness/temp-dir.ts";
 
 const test = suite("operations", { timeoutMs: 180_000 });
 /** Sealed columns that the set-up does not fill. */
@@ -167,9 +168,16 @@ interface CommandResult {
 }
 
 async function operator(...args: string[]): Promise<CommandResult> {
+  return await operatorReading("", ...args);
+}
+
+/** @param typed on standard input */
+async function operatorReading(typed: string, ...args: string[]): Promise<CommandResult> {
   const env = { ...process.env, STATE_DIR: stateDir };
   try {
-    const { stdout, stderr } = await promisify(execFile)(process.execPath, ["deploy/cli/main.ts", ...args], { env });
+    const ended = promisify(execFile)(process.execPath, ["deploy/cli/main.ts", ...args], { env });
+    ended.child.stdin?.end(typed);
+    const { stdout, stderr } = await ended;
     return { code: 0, out: stdout, err: stderr };
   } catch (error) {
     const { code, stdout, stderr } = membersOf(error);
@@ -222,6 +230,54 @@ test("an operator creates a merchant and a working key, revokes another, suspend
   const consumers = (await rows("status", "streams")).map(({ stream, consumer }) => `${stream} ${consumer}`);
   const wanted = Object.values(durableConsumers).map(({ source, name }) => `${source} ${name}`);
   assert.deepEqual(consumers.map((line) => line.replace(/^\S+-/, "")).sort(), wanted.sort(), "as migrate makes them");
+});
+
+test("an operator lists the audit log and API requests, by merchant, action, key and status", async () => {
+  const merchant = running.stack.merchant_id;
+  const refused = (await shop.get("/v1/payments/pay_00000000000000000000000000")).expect(404);
+  const requestId = refused.headers.get("request-id") ?? "";
+  const line = await eventually("the refused request in the log", async () =>
+    (await rows("requests", "list", merchant, "--min-status", "400")).find(({ id }) => id === requestId),
+  );
+  assert.deepEqual([line.method, line.status, line.merchant_id], ["GET", 404, merchant]);
+  assert.deepEqual(await rows("requests", "show", requestId), [line]);
+  assert.deepEqual((await rows("requests", "list", merchant, "--key", String(line.key), "--limit", "1")).length, 1);
+  assert.deepEqual(await rows("requests", "list", merchant, "--live"), []);
+  assert.equal((await operator("requests", "list", merchant, "--min-status", "all")).code, 2);
+  const [key] = await rows("keys", "create", merchant, "--name", "audited", "--scope", "merchant:read");
+  const entry = await eventually("the new key in the audit log", async () =>
+    (await rows("audit", "list", merchant, "--action", "api_key.created")).find(
+      ({ object_id }) => object_id === key?.id,
+    ),
+  );
+  assert.deepEqual([entry.actor, entry.merchant_id], ["operator", merchant]);
+  assert.deepEqual(await rows("audit", "list", "--object", String(key?.id)), [entry]);
+  assert.deepEqual(await rows("audit", "list", merchant, "--until", "2020-01-01"), []);
+});
+
+test("credentials of a processor are read from a file or from standard input", async () => {
+  const merchant = running.stack.merchant_id;
+  const [account] = await rows("connectors", "list", merchant);
+  const kept = membersOf(JSON.parse(await readFile(`${stateDir}/secrets.json`, "utf8")));
+  const lines = `# of the sandbox\nCONNECTOR_SECRET_KEY="${kept.simulatorSecretKey}"\n`;
+  const folder = await tempDir("credentials");
+  const file = join(folder, "credentials.env");
+  await writePrivate(file, lines);
+  const rotate = ["connectors", "rotate", merchant, String(account?.id)];
+  try {
+    assert.equal((await rows(...rotate, "--credentials", file))[0]?.credentials_taken, true);
+  } finally {
+    await rm(folder, { recursive: true });
+  }
+  assert.equal((await operatorReading(lines, ...rotate, "--credentials", "-")).code, 0);
+  const wrong = await operatorReading("CONNECTOR_SECRET_KEY=sim_sk_wrong\n", ...rotate, "--credentials", "-");
+  assert.deepEqual(
+    [wrong.code, wrong.out.includes("sim_sk_wrong"), wrong.err.includes("sim_sk_wrong")],
+    [1, false, false],
+  );
+  assert.match((await operatorReading("", ...rotate, "--credentials", "-")).err, /^no credentials: /);
+  const gone = await operator(...rotate, "--credentials", file);
+  assert.deepEqual([gone.code, gone.err.startsWith("--credentials: ENOENT")], [2, true], gone.err);
 });
 
 test("an operator lists differences of statements and books, and has a day compared immediately", async () => {

@@ -1,4 +1,9 @@
 // `tollbooth statements import` and `lines`: the bank's side of payouts.
+import { createWriteStream } from "node:fs";
+import { mkdtemp } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { pipeline } from "node:stream/promises";
 
 import { create } from "@bufbuild/protobuf";
 import { type BankLine, BankLineSchema } from "#proto/payments/v1/ledger_pb.ts";
@@ -14,7 +19,7 @@ const batchMax = 500;
 export const bankStatements: Commands = {
   import: {
     about:
-      "stores the lines of a bank's statement (camt.053.001.02, .08 or .13 in UTF-8) once, and links them to payouts; a file that is refused changes nothing",
+      "stores the lines of a bank's statement (camt.053.001.02, .08 or .13 in UTF-8) once, and links them to payouts; a file that is refused changes nothing; - is standard input",
     args: ["file"],
     options: {
       connector: {
@@ -23,7 +28,7 @@ export const bankStatements: Commands = {
       },
     },
     run: async (peers, input) => {
-      const path = input.arg("file");
+      const path = await fileOf(input.arg("file"));
       // The whole file is read before anything is stored.
       let lines = 0;
       for await (const entries of readStatement(path)) lines += entries.length;
@@ -49,6 +54,14 @@ export const bankStatements: Commands = {
     },
   },
 };
+
+/** Standard input is kept in a file, which can be read twice. */
+async function fileOf(name: string): Promise<string> {
+  if (name !== "-") return name;
+  const kept = join(await mkdtemp(join(tmpdir(), "statement-")), "camt.xml");
+  await pipeline(process.stdin, createWriteStream(kept));
+  return kept;
+}
 
 async function send(peers: OperatorPeers, batch: readonly StatementEntry[]): Promise<number> {
   const lines = batch.map((entry) => create(BankLineSchema, entry));

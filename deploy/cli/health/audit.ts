@@ -1,7 +1,7 @@
-// `tollbooth audit verify`: checks the hash chains of the audit log. Reads the entries over the internal API, computes
-// every hash here, and compares with the service's heads and with heads that the operator stored elsewhere.
+// `tollbooth audit …`: lists entries of the audit log, and verifies its hash chains. It reads the entries over the
+// internal API, computes every hash here, and compares with the service's heads and with heads stored elsewhere.
 import { readFile } from "node:fs/promises";
-import type { AuditLink } from "#proto/merchant/v1/audit_pb.ts";
+import type { AuditEntry, AuditLink } from "#proto/merchant/v1/audit_pb.ts";
 import {
   type Break,
   type ChainPosition,
@@ -12,11 +12,34 @@ import {
 } from "../../../services/merchant/rules/audit-chain.ts";
 import { type CommandInput, type Commands, type Row, UsageError } from "../command.ts";
 import type { OperatorPeers } from "../peers.ts";
+import { environmentName, limitOption, pathOf, periodOf, periodOptions, readPages, timeText } from "../wire.ts";
 
 // Prints progress after this number of entries.
 const progressEvery = 10_000;
 
 export const audit: Commands = {
+  list: {
+    about: "lists entries of the audit log, newest first, of all merchants or of one",
+    args: ["[merchant]"],
+    options: {
+      action: { value: "action", about: "such as api_key.created" },
+      actor: { value: "id", about: "ak_…, usr_…, operator or team:<name>" },
+      object: { value: "id", about: "the object of the action" },
+      payment: { value: "pay_…", about: "actions on the payment, its refunds and its disputes" },
+      ...periodOptions,
+      ...limitOption,
+    },
+    run: async (peers, input) => {
+      const [merchantId, action, actor] = [input.arg("[merchant]"), input.text("action"), input.text("actor")];
+      const filter = { merchantId, action, actor, objectId: input.text("object"), paymentId: input.text("payment") };
+      const period = periodOf(input);
+      const found = await readPages(input, async (page) => {
+        const { entries, nextPageToken } = await peers.audit.listAuditEntries({ ...filter, ...period, ...page });
+        return { items: entries, nextPageToken };
+      });
+      return { rows: found.map(entryRow) };
+    },
+  },
   verify: {
     about:
       "verifies the audit log's hash chains of all merchants, or of one; lists the first broken position of each chain, and entries outside their chain; exit code 1 if there is one. An owner of the database can rewrite a whole chain: only heads stored elsewhere detect that",
@@ -30,7 +53,7 @@ export const audit: Commands = {
       heads: {
         value: "file",
         about:
-          "a file with heads: lines `audit head sealed` of the service's log, or earlier --json output of this command",
+          "a file with heads (- is standard input): lines `audit head sealed` of the service's log, or earlier --json output of this command",
       },
     },
     run: async (peers, input) => {
@@ -49,6 +72,14 @@ export const audit: Commands = {
     },
   },
 };
+
+function entryRow(entry: AuditEntry): Row {
+  const { id, merchantId, environment, actor, action, objectId, status, requestId } = entry;
+  const details = Object.entries(entry.details).map(([name, value]) => `${name}=${value}`);
+  const about = { merchant_id: merchantId, environment: environment === 0 ? "" : environmentName(environment) };
+  const object = { object_id: objectId, status, request_id: requestId, details };
+  return { at: timeText(entry.occurredAt), action, actor, ...about, ...object, id };
+}
 
 type Heads = Map<string, ChainPosition[]>;
 
@@ -149,7 +180,7 @@ async function headsOf(input: CommandInput): Promise<Heads> {
   }
   const path = input.text("heads");
   if (path === "") return heads;
-  const lines = await readFile(path, "utf8").catch((error: Error) => {
+  const lines = await readFile(pathOf(path), "utf8").catch((error: Error) => {
     throw new UsageError(`--heads: ${error.message}`);
   });
   const found = parseMerchantObjects(lines).filter((each) => add(String(each.merchant_id), each.sequence, each.hash));

@@ -11,19 +11,23 @@ import { auditLedger } from "../../../services/payments/audit/ledger.ts";
 import { auditListCounts, type CountDifference } from "../../../services/payments/audit/list-counts.ts";
 import { auditMoneyDays } from "../../../services/payments/audit/money-days.ts";
 import { checkJournal } from "../../../services/payments/jobs/check-journal.ts";
+import { programEnvironment } from "../../one/together.ts";
 import type { Commands, Row } from "../command.ts";
 
 export const journal: Commands = {
   check: {
     about:
-      "recomputes every payment, adjustment, ledger, list total and announcement (DATABASE_URL of payments); prints a row per difference; exit code 1 if there is one",
+      "recomputes every payment, adjustment, ledger, list total and announcement, in a pod of payments (DATABASE_URL); prints a row per difference; exit code 1 if there is one",
     isAlone: true,
     run: async () => {
       const rows: Row[] = [];
-      const checked = await checkBooks(process.env, ({ paymentId, about, differences }) => {
-        const subject = paymentId === "" ? { about } : { payment_id: paymentId };
-        rows.push(...differences.map((difference) => ({ ...subject, difference })));
-      });
+      const checked = await checkBooks(
+        programEnvironment("payments", process.env),
+        ({ paymentId, about, differences }) => {
+          const subject = paymentId === "" ? { about } : { payment_id: paymentId };
+          rows.push(...differences.map((difference) => ({ ...subject, difference })));
+        },
+      );
       return { rows, remark: `${checked} payments checked`, isBad: rows.length > 0 };
     },
   },

@@ -1,10 +1,19 @@
-// `tollbooth connectors …`: a merchant's processor accounts. Credentials come from the environment as CONNECTOR_<NAME>,
-// since other users of the machine can read command lines.
+// `tollbooth connectors …`: a merchant's processor accounts. Credentials come as CONNECTOR_<NAME> from the environment
+// or a file, since other users of the machine can read command lines.
+import { readFile } from "node:fs/promises";
+import { parseEnv } from "node:util";
 import { ConfigError } from "#platform/process/config.ts";
 import type { Connector } from "#proto/merchant/v1/merchant_pb.ts";
 import type { AccountStatus } from "#proto/payments/v1/payments_pb.ts";
-import type { Answer, CommandInput, Commands, Row } from "../command.ts";
-import { environmentName, environmentOf, liveOption } from "../wire.ts";
+import { type Answer, type CommandInput, type Commands, type Row, UsageError } from "../command.ts";
+import { environmentName, environmentOf, liveOption, pathOf } from "../wire.ts";
+
+const credentialsOption = {
+  credentials: {
+    value: "file",
+    about: "with lines CONNECTOR_SECRET_KEY=… in place of the environment; -: standard input",
+  },
+} as const;
 
 export const connectors: Commands = {
   list: {
@@ -19,11 +28,11 @@ export const connectors: Commands = {
     about:
       "adds an account after a live call with CONNECTOR_SECRET_KEY, CONNECTOR_PUBLISHABLE_KEY, CONNECTOR_WEBHOOK_SECRET …",
     args: ["merchant", "connector"],
-    options: { primary: { about: "use it for new sessions" }, ...liveOption },
+    options: { ...credentialsOption, primary: { about: "use it for new sessions" }, ...liveOption },
     run: async (peers, input) => {
       const order = {
         connector: input.arg("connector"),
-        credentials: credentials(),
+        credentials: await readCredentials(input),
         makeDefault: input.has("primary"),
       };
       const added = await peers.accounts.addConnectorAccount({ ...ownerOf(input), ...order });
@@ -42,9 +51,9 @@ export const connectors: Commands = {
   rotate: {
     about: "replaces the credentials given as CONNECTOR_… after a live call, and keeps the others",
     args: ["merchant", "connector"],
-    options: liveOption,
+    options: { ...credentialsOption, ...liveOption },
     run: async (peers, input) => {
-      const request = { ...namedBy(input), credentials: credentials() };
+      const request = { ...namedBy(input), credentials: await readCredentials(input) };
       const { connector, account } = await peers.accounts.rotateConnectorCredentials(request);
       return answerOf(connector, account);
     },
@@ -73,14 +82,22 @@ function namedBy(input: CommandInput) {
   return { ...ownerOf(input), connectorId: input.arg("connector") };
 }
 
-function credentials(): Record<string, string> {
+async function readCredentials(input: CommandInput): Promise<Record<string, string>> {
   const prefix = "CONNECTOR_";
-  const pairs = Object.entries(process.env).flatMap(([name, value]) =>
+  const file = input.text("credentials");
+  const pairs = Object.entries(file === "" ? process.env : await linesOf(file)).flatMap(([name, value]) =>
     name.startsWith(prefix) && value ? [[name.slice(prefix.length).toLowerCase(), value] as const] : [],
   );
   if (pairs.length === 0)
     throw new ConfigError("no credentials: set CONNECTOR_SECRET_KEY and further CONNECTOR_… variables");
   return Object.fromEntries(pairs);
+}
+
+async function linesOf(file: string): Promise<NodeJS.Dict<string>> {
+  const text = await readFile(pathOf(file), "utf8").catch((error: Error) => {
+    throw new UsageError(`--credentials: ${error.message}`);
+  });
+  return parseEnv(text);
 }
 
 /** @param account from the live call */

@@ -3,7 +3,7 @@
 import { randomBytes } from "node:crypto";
 import { Database } from "#platform/database/database.ts";
 import { checkSchema } from "#platform/database/schema-state.ts";
-import { ConfigError, type ConfigValues, oneOf, optionalSetting, readConfig } from "#platform/process/config.ts";
+import { ConfigError, type ConfigValues, optionalSetting, readConfig } from "#platform/process/config.ts";
 import { KeyManagementError, tryAgain, VaultTransit } from "#platform/secrets/key-management.ts";
 import {
   type ConfiguredKeys,
@@ -16,8 +16,9 @@ import { readKeyAges } from "#platform/service/encryption-keys.ts";
 import { serviceSettings } from "#platform/service/settings.ts";
 import { createLog } from "#platform/telemetry/log.ts";
 import type { Members } from "#platform/values/unchecked.ts";
-import { type Source, sealedColumns, sources } from "../../../services/services.ts";
+import { type Source, sealedColumns } from "../../../services/services.ts";
 import { type Answer, type Commands, type Row, UsageError } from "../command.ts";
+import { serviceOf, serviceOption } from "../wire.ts";
 import { hashedColumns } from "./hashed-columns.ts";
 
 const ofKms = "prints ENCRYPTION_KEYS and HASH_KEY if set (with KMS and VAULT_â€¦)";
@@ -25,17 +26,16 @@ const ofKms = "prints ENCRYPTION_KEYS and HASH_KEY if set (with KMS and VAULT_â€
 export const encryptionKeys: Commands = {
   use: {
     about:
-      "counts the rows of a service's database that need each key, to find out when an old one can be removed (SERVICE, DATABASE_URL); needs no key",
+      "counts the rows of a service's database that need each key, to find out when an old one can be removed, with the settings of its pod (DATABASE_URL); needs no key",
     isAlone: true,
-    run: async () => {
-      const { SERVICE, DATABASE_URL } = readConfig({
-        SERVICE: oneOf(...sources),
-        DATABASE_URL: serviceSettings.DATABASE_URL,
-      });
+    options: serviceOption,
+    run: async (_peers, input) => {
+      const { service, env } = serviceOf(input);
+      const { DATABASE_URL } = readConfig({ DATABASE_URL: serviceSettings.DATABASE_URL }, env);
       const db = await Database.open({ url: DATABASE_URL, name: "key-use", log: createLog("key-use", "error") });
       try {
-        await checkSchema(db, SERVICE);
-        return { rows: [...(await hashKeyRows(db, SERVICE)), ...(await encryptionKeyRows(db, SERVICE))] };
+        await checkSchema(db, service);
+        return { rows: [...(await hashKeyRows(db, service)), ...(await encryptionKeyRows(db, service))] };
       } finally {
         await db.close();
       }

@@ -115,10 +115,14 @@ const sessionRow = async (id: string) =>
   )[0];
 
 /** The command's lines about the service's hash keys. */
-async function keyUse(SERVICE: "merchant" | "checkout"): Promise<string[]> {
-  const env = { ...process.env, SERVICE, DATABASE_URL: databaseOf(SERVICE).serviceUrl };
+async function keyUse(service: "merchant" | "checkout"): Promise<string[]> {
+  const env = { ...process.env, DATABASE_URL: databaseOf(service).serviceUrl };
   const script = join(import.meta.dirname, "../../../deploy/cli/main.ts");
-  const { stdout } = await promisify(execFile)(process.execPath, [script, "encryption-keys", "use", "--json"], { env });
+  const { stdout } = await promisify(execFile)(
+    process.execPath,
+    [script, "encryption-keys", "use", "--service", service, "--json"],
+    { env },
+  );
   const rows: readonly Record<string, string>[] = JSON.parse(stdout);
   return rows
     .filter(({ key }) => key?.startsWith("hash key"))
