@@ -3,12 +3,14 @@
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
 import { readFileSync } from "node:fs";
+import { rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { parse } from "yaml";
+import { parse, stringify } from "yaml";
 import { alertCases, alertManifests, alertRules, testAlertRules } from "../harness/files/alert-rules.ts";
 import { readPanels } from "../harness/files/dashboards.ts";
 import { missingPrometheus } from "../harness/servers/prometheus.ts";
 import { suite } from "../harness/suite.ts";
+import { tempDir } from "../harness/temp-dir.ts";
 
 const root = join(import.meta.dirname, "../..");
 const test = suite("alerts of the servers");
@@ -31,6 +33,38 @@ test("every rule has a firing and a silent case", () => {
 if (missingPrometheus === undefined) {
   test("all cases pass under promtool", () => testAlertRules("tollbooth-servers"));
 } else test.skip("all cases pass under promtool", missingPrometheus);
+
+/** A volume that loses so much a minute, and the alert's annotation after ten hours. */
+async function testFullIn(lossPerMinute: number, expected: string): Promise<void> {
+  const dir = await tempDir("full-in");
+  const of = '{namespace="tollbooth",persistentvolumeclaim="data-nats-0"}';
+  const labels = { severity: "ticket", persistentvolumeclaim: "data-nats-0" };
+  const values = { available: `3600-${lossPerMinute}x600`, capacity: "20000x600" };
+  const series = Object.entries(values).map(([name, each]) => ({
+    ...{ series: `kubelet_volume_stats_${name}_bytes${of}`, values: each },
+  }));
+  const left = (3_600 - 600 * lossPerMinute) / 20_000;
+  const annotations = {
+    summary: `Volume data-nats-0 has ${100 * left}% left.`,
+    full_in: expected,
+    runbook_url: "deploy/runbooks/volume-filling.md",
+  };
+  const alert = { eval_time: "10h", alertname: "TollboothVolumeFilling" };
+  const wanted = { ...alert, exp_alerts: [{ exp_labels: labels, exp_annotations: annotations }] };
+  const tests = [{ interval: "1m", input_series: series, alert_rule_test: [wanted] }];
+  await writeFile(join(dir, "rules.yaml"), alertRules("tollbooth-servers"));
+  await writeFile(join(dir, "cases.yaml"), stringify({ rule_files: ["rules.yaml"], tests }));
+  execFileSync("promtool", ["test", "rules", "cases.yaml"], { cwd: dir, encoding: "utf8" });
+  await rm(dir, { recursive: true });
+}
+
+const fullIn = "the alert on a filling volume shows how long the rest lasts at the present rate";
+if (missingPrometheus === undefined) {
+  test(fullIn, async () => {
+    await testFullIn(1, "2d 2h 0m 0s");
+    await testFullIn(0, "not filling now");
+  });
+} else test.skip(fullIn, missingPrometheus);
 
 test("docs/operate.md has the command that makes a rules file for a Prometheus outside Kubernetes", () => {
   const [command = ""] = /^sed .*$/m.exec(textOf("docs/operate.md")) ?? [];
