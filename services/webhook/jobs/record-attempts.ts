@@ -14,6 +14,8 @@ const batchMax = 256;
 const gatherMs = 2;
 // One batch is written while the other one is encoded.
 const writersMax = 2;
+// The third failure of a delivery: a short outage is over by then.
+const loggedAtTries = 2;
 const pauseFirstMs = 100;
 const pauseMaxMs = 2_000;
 /** With this many unrecorded attempts, about 1 KiB each, sending stops until the database is available. */
@@ -103,6 +105,7 @@ export class AttemptRecorder {
   }
 
   async #record(batch: readonly FinishedAttempt[]): Promise<void> {
+    this.#logFailing(batch);
     if (!batch.some(({ verdict, delivery }) => isTrouble(verdict, delivery.tries))) {
       await recordAttempts(this.#db, this.#owner, batch);
       return;
@@ -113,5 +116,17 @@ export class AttemptRecorder {
       await announceTrouble(tx, this.#outbox, troubles);
     });
     if (troubles.length > 0) this.#outbox.wake();
+  }
+
+  /** A line per endpoint and batch: an operator finds the endpoints behind the alerts by it. */
+  #logFailing(batch: readonly FinishedAttempt[]): void {
+    const failing = batch.filter(
+      ({ verdict, delivery, log }) =>
+        log.errorCode === "blocked_address" || (verdict.kind === "retry" && delivery.tries === loggedAtTries),
+    );
+    for (const [endpoint, attempts] of Map.groupBy(failing, ({ delivery }) => delivery.endpointId)) {
+      const about = { endpoint, merchant_id: attempts[0]?.delivery.merchantId, error: attempts[0]?.log.errorCode };
+      this.#log.warn({ ...about, deliveries: attempts.length }, "webhook endpoint fails: retrying");
+    }
   }
 }
