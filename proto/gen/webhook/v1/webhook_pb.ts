@@ -1782,7 +1782,7 @@ export type ListEventsRequest = Message<"webhook.v1.ListEventsRequest"> & {
   paymentId: string;
 
   /**
-   * Announced at or after.
+   * Announced at or after. Events can appear later than newer ones: read again from `after_position`.
    *
    * @generated from field: google.protobuf.Timestamp since = 7;
    */
