@@ -4,9 +4,8 @@ import { randomBytes } from "node:crypto";
 import { sources } from "../../../services/services.ts";
 import { type BrokerIdentity, brokerIdentities, eventReaders, followedSources } from "./broker-rights.ts";
 import { eventKeyLine, newNkey } from "./identities.ts";
+import type { Secrets } from "./secret-formats.ts";
 import { makeCertificateSecret } from "./server-certificate.ts";
-
-type Secrets = Readonly<Record<string, Readonly<Record<string, string>>>>;
 
 /** Variables of an identity's two public keys. */
 export function keyVariables(identity: BrokerIdentity): readonly [string, string] {
@@ -35,7 +34,11 @@ export async function brokerSecrets(): Promise<Secrets> {
         return [`event-keys-${reader}`, { keys: `${lines.join("\n")}\n` }];
       }),
     ),
-    // The servers of a cluster connect to each other under nats-headless.
-    "nats-tls": await makeCertificateSecret("Tollbooth broker authority", "nats", ["*.nats-headless"], "client too"),
+    "nats-tls": await brokerCertificate(),
   };
+}
+
+/** The servers of a cluster connect to each other under nats-headless. */
+export function brokerCertificate(): Promise<Readonly<Record<string, string>>> {
+  return makeCertificateSecret("Tollbooth broker authority", "nats", ["*.nats-headless"], "client too");
 }

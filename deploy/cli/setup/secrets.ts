@@ -4,14 +4,15 @@
 import { randomBytes } from "node:crypto";
 import { existsSync, mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { text as readText } from "node:stream/consumers";
 import { ConfigError } from "#platform/process/config.ts";
 import { sources } from "../../../services/services.ts";
 import { type Answer, type CommandInput, type Commands, UsageError } from "../command.ts";
 import { brokerSecrets } from "./broker-secrets.ts";
 import { holderLines, tokenHolders } from "./identities.ts";
+import { planRotation } from "./rotation.ts";
+import { manifestsOf, newPassword, readSecrets, type Secrets, storeLinesOf } from "./secret-formats.ts";
 import { makeCertificateSecret } from "./server-certificate.ts";
-
-type Secrets = Readonly<Record<string, Readonly<Record<string, string>>>>;
 
 const words = ["databases", "[owners]"] as const;
 const urls =
@@ -27,13 +28,15 @@ export const secrets: Commands = {
         multiple: true,
         about: "prints only this Secret and those that share its keys, for an update",
       },
+      store: { about: "prints a line `<name> <JSON of its keys>` for each, for a secret store" },
     },
     isAlone: true,
     run: async (_peers, input) => {
       const made = await wantedSecrets(input);
       const chosen = onlyNamed(made, input.list("only"));
-      const text = manifests(chosen);
-      return { rows: [{ manifests: text }], text, remark: [manifestsRemark, ...callersToAdd(chosen)].join("\n") };
+      const text = input.has("store") ? storeLinesOf(chosen) : manifestsOf(chosen);
+      const remark = input.has("store") ? keepRemark : `${keepRemark} ${createRemark}`;
+      return { rows: [{ manifests: text }], text, remark: [remark, ...callersToAdd(chosen)].join("\n") };
     },
   },
   files: {
@@ -42,12 +45,27 @@ export const secrets: Commands = {
     isAlone: true,
     run: async (_peers, input) => writeFiles(input.arg("folder"), await wantedSecrets(input)),
   },
+  rotate: {
+    about:
+      "plans new database passwords (<name> tollbooth-payments, or tollbooth-migrate for the owners), a new broker identity (nats-nkey-payments) or a new certificate of the broker (nats-tls): reads the present Secrets from standard input (`kubectl -n tollbooth get secrets -o json`), writes the files of each step into a new folder, and prints the commands that apply them and restart what uses them",
+    args: ["name", "folder"],
+    options: { store: { about: "writes lines for a secret store in place of manifests" } },
+    isAlone: true,
+    run: async (_peers, input) => {
+      const present = readSecrets(await readText(process.stdin));
+      return await planRotation(input.arg("name"), present, {
+        folder: input.arg("folder"),
+        isStore: input.has("store"),
+      });
+    },
+  },
 };
 
-const manifestsRemark =
+const keepRemark =
   "Each run generates new keys. First store a copy of this output where only you can read it: without its ENCRYPTION_KEYS and HASH_KEY " +
-  "the databases cannot be read. Then use `kubectl create -f`, which refuses existing Secrets; `kubectl apply` could overwrite " +
-  "keys in use.";
+  "the databases cannot be read.";
+const createRemark =
+  "Then use `kubectl create -f`, which refuses existing Secrets; `kubectl apply` could overwrite keys in use.";
 
 /** Secrets of a group hold matching halves of the same keys, so they are printed together. */
 const groups = [/^nats-(nkey-|logins$)/, /^event-keys-/];
@@ -83,7 +101,7 @@ async function wantedSecrets(input: CommandInput): Promise<Secrets> {
 async function makeSecrets(databases: string, owners: string): Promise<Secrets> {
   const passwords = new Map<string, string>();
   const passwordOf = (user: string) => {
-    const made = passwords.get(user) ?? password();
+    const made = passwords.get(user) ?? newPassword();
     passwords.set(user, made);
     return made;
   };
@@ -150,28 +168,8 @@ function login(username: string, password: string): Record<string, string> {
   return { username, password };
 }
 
-function password(): string {
-  return randomBytes(24).toString("base64url");
-}
-
 function token(): string {
   return randomBytes(32).toString("base64url");
-}
-
-/** A rotation edits these Secrets while processes watch the files; all others are read at the start and immutable. */
-const isMutable = (name: string) => /^(rpc|nats|event)-/.test(name);
-
-/** kubectl accepts JSON and lists. `kubectl apply` cannot overwrite an immutable Secret. */
-function manifests(secrets: Secrets): string {
-  const items = Object.entries(secrets).map(([name, stringData]) => ({
-    apiVersion: "v1",
-    kind: "Secret",
-    metadata: { name, namespace: "tollbooth", labels: { "app.kubernetes.io/part-of": "tollbooth" } },
-    immutable: !isMutable(name),
-    type: "username" in stringData ? "kubernetes.io/basic-auth" : "Opaque",
-    stringData,
-  }));
-  return JSON.stringify({ apiVersion: "v1", kind: "List", items }, null, 2);
 }
 
 /** Writes all or none, since values belong together. Containers of other users read the files. */
