@@ -5,7 +5,7 @@ import { randomBytes } from "node:crypto";
 import { chmod, chown, mkdir, mkdtemp, readFile, rename, rm, stat, writeFile } from "node:fs/promises";
 import { join, resolve } from "node:path";
 import { promisify } from "node:util";
-import { findPostgres, type ServerUser } from "./postgres-binaries.ts";
+import { findPostgres, type PostgresPrograms, type ServerUser } from "./postgres-binaries.ts";
 import { openLogFile } from "./process/log-file.ts";
 import { endLeftover } from "./process/process-table.ts";
 import type { RunningProcess } from "./process/running-process.ts";
@@ -31,6 +31,8 @@ export interface PostgresOptions {
   fill?: (data: string) => Promise<void>;
   logPath?: string;
   keepsParentAlive?: boolean;
+  /** Of another installation; absent: the npm packages'. */
+  programs?: PostgresPrograms;
 }
 
 export interface PostgresServer extends RunningProcess {
@@ -41,7 +43,7 @@ export interface PostgresServer extends RunningProcess {
 /** Resolves when the server accepts connections. */
 export async function startPostgres(options: PostgresOptions): Promise<PostgresServer> {
   const user = await serverUser();
-  const programs = await findPostgres(user);
+  const programs = options.programs ?? (await findPostgres(user));
   const holder = await reachableHolder(resolve(options.home), user);
   const data = join(holder, "postgres");
   if (!(await exists(join(data, "PG_VERSION"))))

@@ -1,21 +1,23 @@
-// `npm run prove -- restore [--seed S]`: under a working shop the databases are reset to copies, or to a standby that
-// lacks the last commits, and `tollbooth recovery run` rebuilds them while the merchant repeats every request with its
-// key; `--broker lost` also empties the broker. Then our books, the processor's and the delivered events are compared.
-// Exit code 1 on a difference.
+// `npm run prove -- restore [--seed S]`: under a working shop the databases are reset to copies, to a nightly backup or
+// to a standby that lacks the last commits, and `tollbooth recovery run` rebuilds them while the merchant repeats every
+// request with its key; `--broker lost` also empties the broker. Then our books, the processor's and the delivered
+// events are compared. Exit code 1 on a difference.
 import { endWithUsageError, printHelpIfRequested } from "../../deploy/local/options.ts";
 import { optionsOf, seedRange } from "../harness/options.ts";
 import { missingPrometheus } from "../harness/servers/prometheus.ts";
+import { missingPostgres } from "../harness/servers/volume-backup.ts";
 import { restoreDrill } from "./restore-drill.ts";
-import { startRestoreRig, startStandbyRig } from "./restore-rig.ts";
+import { type RestoreRig, startBackupRig, startRestoreRig, startStandbyRig } from "./restore-rig.ts";
 
-const usage = `npm run prove -- restore [--seed S] [--orders N] [--buyers B] [--kills K] [--from standby | --broker lost]
+const usage = `npm run prove -- restore [--seed S] [--orders N] [--buyers B] [--kills K] [--from standby | --from backup | --broker lost]
 
   --seed    of buyers, backups and kills; default: one by chance, printed
   --orders  that the databases still know, and as many that they lose, 1 to 100000; default 40
   --buyers  how many buy side by side, 1 to 100; default 4
   --kills   how often a recovery is killed before one is let be, 0 to 100; default 5
-  --from    what they go back to: \`copy\`, with everything of ours stopped, or \`standby\`, which received nothing any more
-            when the primary is killed, and takes over under services that run on; default copy
+  --from    what they go back to: \`copy\`, with everything of ours stopped; \`standby\`, which received nothing any more
+            when the primary is killed, and takes over under services that run on; or \`backup\`, which the small
+            installation's scripts make under traffic and restore into an empty server; default copy
   --broker  \`lost\`: it loses all that it has at the same time`;
 
 printHelpIfRequested(usage);
@@ -29,13 +31,19 @@ const { seed, orders, buyers, kills, from, broker } = optionsOf(
   "from",
   "broker",
 );
-const isFromStandby = from === "standby";
+const rigs: Readonly<Record<string, () => Promise<RestoreRig>>> = {
+  copy: startRestoreRig,
+  standby: startStandbyRig,
+  backup: startBackupRig,
+};
 const withoutBroker = broker === "lost";
-const areWords = [undefined, "copy", "standby"].includes(from) && (broker === undefined || withoutBroker);
-if (!areWords || (isFromStandby && withoutBroker)) endWithUsageError(usage);
+const start = rigs[from ?? "copy"];
+if (!start || (broker !== undefined && !withoutBroker) || (from !== undefined && withoutBroker))
+  endWithUsageError(usage);
+if (from === "backup" && missingPostgres !== undefined) throw new Error(missingPostgres);
 console.log(`restore with seed ${seed}`);
 if (missingPrometheus !== undefined) console.log(`the alert is not checked: ${missingPrometheus}`);
-const rig = await (isFromStandby ? startStandbyRig() : startRestoreRig());
+const rig = await start();
 try {
   const report = await restoreDrill(rig, { seed, orders, buyers, kills, withoutBroker, log: console.log });
   for (const { what, object, outcome, to_do } of report.rows) {
@@ -46,7 +54,7 @@ try {
   console.log(`alert: ${report.rang === undefined ? "not checked" : "rang"}`);
   console.log(`differences: ${report.differences.length}`);
   const numbers = `--seed ${seed} --orders ${orders} --buyers ${buyers} --kills ${kills}`;
-  const words = `${isFromStandby ? " --from standby" : ""}${withoutBroker ? " --broker lost" : ""}`;
+  const words = `${from === undefined ? "" : ` --from ${from}`}${withoutBroker ? " --broker lost" : ""}`;
   if (report.differences.length > 0) console.log(`again: npm run prove -- restore ${numbers}${words}`);
   process.exitCode = report.differences.length > 0 ? 1 : 0;
 } finally {

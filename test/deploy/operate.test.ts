@@ -154,7 +154,7 @@ test("running processes export every metric of the dashboards and alerts, and ev
     assert.equal(head, `# ${membersOf(alerts[i]).alert}`);
   }
   const pages = (await readdir("deploy/runbooks")).map((name) => `deploy/runbooks/${name}`);
-  const named = `${rules}\n${alertRules("tollbooth-servers")}`;
+  const named = `${rules}\n${alertRules("tollbooth-servers")}\n${alertRules("tollbooth-backups")}`;
   for (const path of pages) {
     const isForAlert = (await readFile(path, "utf8")).startsWith("# Tollbooth");
     assert.ok(!isForAlert || named.includes(`runbook_url: ${path}\n`), `${path} is the page of no alert`);

@@ -1,5 +1,5 @@
-// Alerts on PostgreSQL, volumes and certificates, which a local stack cannot fire: their cases under promtool, their
-// metrics, their runbooks.
+// Alerts on PostgreSQL, its backups, volumes and certificates, which a local stack cannot fire: their cases under
+// promtool, their metrics, their runbooks.
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
 import { readFileSync } from "node:fs";
@@ -23,16 +23,23 @@ interface Rule {
   readonly annotations: { readonly runbook_url: string };
 }
 
-const { groups }: { groups: { rules: Rule[] }[] } = parse(alertRules("tollbooth-servers"));
-const rules = groups.flatMap((group) => group.rules);
+const names = ["tollbooth-servers", "tollbooth-backups"] as const;
+const rulesOf = (name: (typeof names)[number]) => {
+  const { groups }: { groups: { rules: Rule[] }[] } = parse(alertRules(name));
+  return groups.flatMap((group) => group.rules);
+};
+const rules = names.flatMap(rulesOf);
 
-test("every rule has a firing and a silent case", () => {
-  assert.deepEqual(Object.keys(alertCases("tollbooth-servers")).sort(), rules.map(({ alert }) => alert).sort());
-});
+for (const name of names) {
+  test(`${name}: every rule has a firing and a silent case`, () => {
+    const alerts = rulesOf(name).map(({ alert }) => alert);
+    assert.deepEqual(Object.keys(alertCases(name)).sort(), alerts.sort());
+  });
 
-if (missingPrometheus === undefined) {
-  test("all cases pass under promtool", () => testAlertRules("tollbooth-servers"));
-} else test.skip("all cases pass under promtool", missingPrometheus);
+  const passes = `${name}: all cases pass under promtool`;
+  if (missingPrometheus === undefined) test(passes, () => testAlertRules(name));
+  else test.skip(passes, missingPrometheus);
+}
 
 /** A volume that loses so much a minute, and the alert's annotation after ten hours. */
 async function testFullIn(lossPerMinute: number, expected: string): Promise<void> {
@@ -109,12 +116,16 @@ const podMetrics = [
   "kube_pod_container_status_restarts_total",
 ];
 
+/** Of kube-state-metrics. */
+const cronJobMetrics = ["kube_cronjob_created", "kube_cronjob_status_last_successful_time"];
+
 const metricsIn = (expr: string) =>
   expr.replaceAll(/by \([a-z_, ]+\)/g, "").match(/\b[a-z]+_[a-z0-9_]+(?=[{)\s[]|$)/g) ?? [];
 
 test("rules use only metrics that their exporters document", () => {
-  const queried = rules.flatMap(({ expr }) => metricsIn(expr));
-  assert.deepEqual([...new Set(queried)].sort(), [...exporterMetrics].sort());
+  const queried = (name: (typeof names)[number]) => [...new Set(rulesOf(name).flatMap(({ expr }) => metricsIn(expr)))];
+  assert.deepEqual(queried("tollbooth-servers").sort(), [...exporterMetrics].sort());
+  assert.deepEqual(queried("tollbooth-backups").sort(), cronJobMetrics);
 });
 
 test("the servers' dashboard shows all of them and the pods, and only exported metrics", () => {

@@ -1,8 +1,10 @@
-// Backups of production and restore: content, schedule, retention and key, and that the runbook's commands match.
+// Backups of production and of a small installation, and restore: content, schedule, retention and key, and that the
+// runbooks' commands match.
 import assert from "node:assert/strict";
+import { execFileSync } from "node:child_process";
 import { readFileSync } from "node:fs";
-import { join } from "node:path";
-import { parse } from "yaml";
+import { dirname, join } from "node:path";
+import { parse, stringify } from "yaml";
 import { membersOf } from "#platform/values/unchecked.ts";
 import { type KubeObject, schemaProblems } from "../harness/files/kube-schema.ts";
 import { objectNamed, ofKind, renderOverlay, renderWith, testRendered, workloads } from "../harness/files/overlays.ts";
@@ -12,6 +14,8 @@ const root = join(import.meta.dirname, "../..");
 const test = suite("backups of the manifests", { timeoutMs: 120_000 });
 const page = readFileSync(join(root, "deploy/runbooks/restore-postgres.md"), "utf8");
 const pluginName = "barman-cloud.cloudnative-pg.io";
+
+const smallPage = readFileSync(join(root, "deploy/runbooks/restore-small.md"), "utf8");
 
 const specOf = (objects: readonly KubeObject[], kind: string) => objectNamed(objects, kind, "postgres").spec;
 
@@ -93,5 +97,79 @@ testRendered(test, "production's optional parts fit their schemas, and its image
   const [pooler] = ofKind(objects, "Pooler");
   assert.match(pooler?.spec.template.spec.containers[0].image, /@sha256:[0-9a-f]{64}$/);
 });
+
+testRendered(test, "small: backs up every night to a volume of its own, with the server's programs and login", () => {
+  const objects = renderOverlay("small");
+  const { schedule, timeZone, concurrencyPolicy, suspend, jobTemplate } = objectNamed(
+    objects,
+    "CronJob",
+    "postgres-backup",
+  ).spec;
+  assert.match(schedule, /^\d{1,2} \d{1,2} \* \* \*$/);
+  assert.deepEqual([timeZone, concurrencyPolicy, suspend], ["Etc/UTC", "Forbid", undefined]);
+  const pod = jobTemplate.spec.template.spec;
+  const [container] = pod.containers;
+  const [server] = specOf(objects, "StatefulSet").template.spec.containers;
+  assert.equal(container.image, server.image, "pg_dump must not be older than the server");
+  const env = Object.fromEntries(container.env.map(({ name, value }: Record<string, string>) => [name, value]));
+  assert.ok(Number(env.KEEP_DAYS) >= 7);
+  assert.ok(objectNamed(objects, "Service", env.PGHOST ?? ""), "the server that the certificate names");
+  const sourceOf = (path = "") => {
+    const mount = container.volumeMounts.find(({ mountPath }: { mountPath: string }) =>
+      [path, dirname(path)].includes(mountPath),
+    );
+    return pod.volumes.find(({ name }: { name: string }) => name === mount?.name) ?? assert.fail(path);
+  };
+  assert.equal(sourceOf(env.PASSWORD_FILE).secret.secretName, "postgres");
+  const { secretName, items } = sourceOf(env.PGSSLROOTCERT).secret;
+  assert.deepEqual(
+    [secretName, items],
+    ["postgres-tls", [{ key: "ca.crt", path: "ca.crt" }]],
+    "without the server's key",
+  );
+  const claim = sourceOf(env.BACKUPS).persistentVolumeClaim.claimName;
+  assert.deepEqual(objectNamed(objects, "PersistentVolumeClaim", claim).spec.accessModes, ["ReadWriteOnce"]);
+  const scripts = objectNamed(objects, "ConfigMap", "postgres-backup-scripts");
+  assert.equal(sourceOf("/scripts").configMap.name, scripts.metadata.name);
+  assert.deepEqual(Object.keys(scripts.data), ["backup.sh", "restore.sh"]);
+});
+
+testRendered(test, "small: the alert about its backups fits its schema", async () => {
+  const objects = await renderWith("overlays/small", ["monitoring-backups"]);
+  const problems = await Promise.all(objects.map(schemaProblems));
+  assert.deepEqual(problems.flat(), []);
+  assert.equal(ofKind(objects, "PrometheusRule").length, 1);
+});
+
+testRendered(
+  test,
+  "the small installation's page makes its restore from the backup's job, and names what is there",
+  () => {
+    const objects = renderOverlay("small");
+    const [, script = ""] = /^ +sed "(.+)" backup\.yaml > restore\.yaml$/m.exec(smallPage) ?? assert.fail("no sed");
+    const backup = objectNamed(objects, "CronJob", "postgres-backup").spec.jobTemplate;
+    // As `kubectl create job --from` does.
+    const job = stringify({ apiVersion: "batch/v1", kind: "Job", metadata: { name: "restore" }, spec: backup.spec });
+    const name = "2026-01-31T023000Z";
+    const restored = parse(execFileSync("sed", [script.replace("$BACKUP", name)], { input: job, encoding: "utf8" }));
+    const [container] = restored.spec.template.spec.containers;
+    assert.deepEqual([restored.spec.backoffLimit, container.command], [0, ["sh", "/scripts/restore.sh"]]);
+    const env = Object.fromEntries(container.env.map((each: Record<string, string>) => [each.name, each.value]));
+    assert.equal(env.BACKUP, name);
+    const named = [...smallPage.matchAll(/\b(cronjob|statefulset|deployment)[ /]([a-z-]+)/g)];
+    assert.ok(named.length > 8);
+    for (const [words, kind = "", object = ""] of named) {
+      const kinds: Record<string, string> = {
+        cronjob: "CronJob",
+        statefulset: "StatefulSet",
+        deployment: "Deployment",
+      };
+      assert.ok(objectNamed(objects, kinds[kind] ?? "", object), words);
+    }
+    const { volumeClaimTemplates, replicas } = specOf(objects, "StatefulSet");
+    assert.equal(replicas, 1);
+    assert.ok(smallPage.includes(`delete pvc ${volumeClaimTemplates[0].metadata.name}-postgres-0`));
+  },
+);
 
 test.run();

@@ -119,6 +119,7 @@ const small = `
   nats      > ${names}
   postgres  > ${names}
   stranger  > ${names}
+  postgres-backup > postgres:5432 ${names}
 `;
 
 const pictures: Readonly<Record<Overlay, readonly string[]>> = {

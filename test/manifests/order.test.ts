@@ -33,14 +33,16 @@ const nameOf = ({ kind, metadata }: KubeObject) => `${kind}/${metadata.name}`;
 function needsOf(object: KubeObject): string[] {
   const { kind, spec = {} } = object;
   const found: string[] = [];
-  if (workloads([object]).length > 0) {
-    const { serviceAccountName, containers, volumes = [] } = spec.template.spec;
+  const [workload] = workloads([object]);
+  if (workload) {
+    const { serviceAccountName, containers, volumes = [] } = workload.spec.template.spec;
     found.push(`ServiceAccount/${serviceAccountName}`);
     for (const { envFrom = [] } of containers) {
       for (const { configMapRef, secretRef } of envFrom)
         found.push(configMapRef ? `ConfigMap/${configMapRef.name}` : `Secret/${secretRef.name}`);
     }
-    for (const { secret, configMap, projected } of volumes) {
+    for (const { secret, configMap, projected, persistentVolumeClaim } of volumes) {
+      if (persistentVolumeClaim) found.push(`PersistentVolumeClaim/${persistentVolumeClaim.claimName}`);
       if (secret) found.push(`Secret/${secret.secretName}`);
       if (configMap) found.push(`ConfigMap/${configMap.name}`);
       for (const source of projected?.sources ?? []) found.push(`Secret/${source.secret.name}`);

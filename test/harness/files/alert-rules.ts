@@ -13,6 +13,7 @@ const root = join(import.meta.dirname, "../../..");
 export const alertManifests = {
   tollbooth: "deploy/kubernetes/components/monitoring/prometheus-rule.yaml",
   "tollbooth-servers": "deploy/kubernetes/components/monitoring-servers/prometheus-rule.yaml",
+  "tollbooth-backups": "deploy/kubernetes/components/monitoring-backups/prometheus-rule.yaml",
 } as const;
 
 /** The rules that docs/operate.md gives operators without Kubernetes: everything below `spec:`. */

@@ -100,7 +100,7 @@ function podsOf(objects: readonly KubeObject[]): Pod[] {
       return [{ name, labels, ports: {} }];
     }
     if (!["Deployment", "StatefulSet", "DaemonSet", "Job", "CronJob", "Pod"].includes(object.kind)) return [];
-    const { metadata, spec } = object.spec.template;
+    const { metadata, spec } = (object.spec.jobTemplate?.spec ?? object.spec).template;
     const ports: { name: string; containerPort: number }[] = spec.containers.flatMap(
       (container: { ports?: { name: string; containerPort: number }[] }) => container.ports ?? [],
     );

@@ -106,8 +106,11 @@ export function eachOverlay(
 export const ofKind = (objects: readonly KubeObject[], ...kinds: string[]) =>
   objects.filter(({ kind }) => kinds.includes(kind));
 
-/** Objects that run pods. */
-export const workloads = (objects: readonly KubeObject[]) => ofKind(objects, "Deployment", "StatefulSet", "Job");
+/** Objects that run pods, with `spec.template` also for the jobs of a CronJob. */
+export const workloads = (objects: readonly KubeObject[]): readonly KubeObject[] =>
+  ofKind(objects, "Deployment", "StatefulSet", "Job", "CronJob").map((object) =>
+    object.kind === "CronJob" ? { ...object, spec: object.spec.jobTemplate.spec } : object,
+  );
 
 /** The object of a kind and name, without kustomize's hash of its content. */
 // biome-ignore lint/suspicious/noExplicitAny: manifests are data; the schemas have proved their shape.
