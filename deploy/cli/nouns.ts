@@ -23,6 +23,7 @@ import { recovery } from "./recovery/recovery.ts";
 import { encryptionKeys } from "./setup/encryption-keys.ts";
 import { migrate } from "./setup/migrate.ts";
 import { reencrypt } from "./setup/reencrypt.ts";
+import { release } from "./setup/release.ts";
 import { secrets } from "./setup/secrets.ts";
 import { tokens } from "./setup/tokens.ts";
 
@@ -50,6 +51,7 @@ export const nouns: Readonly<Record<string, Commands>> = {
   recovery,
   tokens,
   secrets,
+  release,
   "encryption-keys": encryptionKeys,
   reencrypt,
   migrate,

@@ -10,6 +10,7 @@ import { parse } from "yaml";
 import { readConfig } from "#platform/process/config.ts";
 import { processSettings } from "#platform/process/process.ts";
 import { readProductionConfig } from "#platform/service/production.ts";
+import { releaseVersion } from "#platform/values/release.ts";
 import { membersOf } from "#platform/values/unchecked.ts";
 import { imagePrograms } from "../../deploy/bundle/programs.ts";
 import { operatorSettings } from "../../deploy/cli/peers.ts";
@@ -108,14 +109,14 @@ eachOverlay("third-party images have digests, and in production ours too", (obje
   );
 });
 
-test("third-party images in compose.yaml and the Dockerfile have a digest and a tag", () => {
+test("compose runs the image of this release; third-party images there and in the Dockerfile have a digest and a tag", () => {
   const { services } = parse(readFileSync(join(root, "deploy/image/compose.yaml"), "utf8"), { merge: true });
   const composed: string[] = Object.values<{ image: string }>(services).map(({ image }) => image);
   const dockerfile = readFileSync(join(root, "deploy/image/Dockerfile"), "utf8");
   const built = [...dockerfile.matchAll(/^ARG \w+_IMAGE=(.+)$/gm)].map(([, image = ""]) => image);
   const stages = [...dockerfile.matchAll(/^FROM (\S+)/gm)].map(([, image]) => image);
   assert.deepEqual([built.length, stages.filter((image) => image?.startsWith("${"))], [2, stages]);
-  const named = [...composed.filter((image) => image !== "tollbooth:local"), ...built];
+  const named = [...composed.filter((image) => image !== `tollbooth:${releaseVersion()}`), ...built];
   assert.ok(named.length === 4);
   assert.deepEqual(
     named.filter((image) => !byDigest.test(image) || !/:[\w][\w.-]*@/.test(image)),
@@ -360,7 +361,7 @@ testRendered(
   test,
   "the operators' console is a component with its own origin and token, restricted, with valid settings",
   async () => {
-    const objects = await renderOverlayWith("production", "operators-console");
+    const objects = renderOverlayWith("production", "operators-console");
     for (const object of objects) assert.deepEqual(await schemaProblems(object), []);
     const deployment: KubeObject = objectNamed(objects, "Deployment", "operators-console");
     const pod = podOf(deployment);

@@ -159,7 +159,7 @@ testRendered(test, "with the pooler: the services reach it, and it reaches the s
 });
 
 testRendered(test, "with the operators' console: only the internal Gateway reaches it", async () => {
-  const objects = await renderOverlayWith("production", "operators-console");
+  const objects = renderOverlayWith("production", "operators-console");
   assert.deepEqual(allowedConnections(objects), connectionsOf([...pictures.production, operatorsConsole]));
 });
 

@@ -1,8 +1,9 @@
 // Renders kustomize folders as a cluster gets them. Requires kubectl; the tests that need it name it when missing.
 import { execFileSync } from "node:child_process";
-import { copyFileSync, readFileSync, realpathSync, rmSync, writeFileSync } from "node:fs";
+import { realpathSync, rmSync, writeFileSync } from "node:fs";
 import { join, relative } from "node:path";
-import { parse, parseAllDocuments } from "yaml";
+import { parseAllDocuments } from "yaml";
+import { hasKubectl as findKubectl, renderManifests } from "../../../deploy/release/overlay-rendering.ts";
 import type { Suite } from "../suite.ts";
 import { tempDir } from "../temp-dir.ts";
 import type { KubeObject } from "./kube-schema.ts";
@@ -12,14 +13,7 @@ const root = join(import.meta.dirname, "../../..");
 export const overlays = ["local", "small", "staging", "production"] as const;
 export type Overlay = (typeof overlays)[number];
 
-export const hasKubectl = ((): boolean => {
-  try {
-    execFileSync("kubectl", ["version", "--client"], { stdio: "ignore" });
-    return true;
-  } catch {
-    return false;
-  }
-})();
+export const hasKubectl = findKubectl();
 
 /** @param folder of the project, with a kustomization.yaml */
 export function renderFolder(folder: string): readonly KubeObject[] {
@@ -53,29 +47,12 @@ export async function renderWith(
 }
 
 /** An overlay that lists one component more, as its copy would: before those that are for whatever is there. */
-export async function renderOverlayWith(overlay: Overlay, component: string): Promise<readonly KubeObject[]> {
-  const dir = realpathSync(await tempDir("overlay"));
-  const folder = join(root, "deploy/kubernetes/overlays", overlay);
-  const text = readFileSync(join(folder, "kustomization.yaml"), "utf8");
-  const known: Kustomization = parse(text);
-  const relativeTo = (path: string) => relative(dir, join(folder, path));
-  const components = [`../../components/${component}`, ...known.components].map(relativeTo);
-  // Files have to stand in the folder; other folders need not.
-  const files = known.resources.filter((path) => path.endsWith(".yaml"));
-  const resources = known.resources.map((path) => (files.includes(path) ? path : relativeTo(path)));
-  try {
-    for (const file of files) copyFileSync(join(folder, file), join(dir, file));
-    const kustomization = { ...known, resources, components };
-    writeFileSync(join(dir, "kustomization.yaml"), JSON.stringify(kustomization));
-    return renderFolder(dir);
-  } finally {
-    rmSync(dir, { recursive: true });
-  }
-}
-
-interface Kustomization {
-  readonly resources: readonly string[];
-  readonly components: readonly string[];
+export function renderOverlayWith(overlay: Overlay, component: string): readonly KubeObject[] {
+  const text = renderManifests(overlay, (known) => ({
+    ...known,
+    components: [`../../components/${component}`, ...known.components],
+  }));
+  return parseAllDocuments(text).map((document): KubeObject => document.toJS());
 }
 
 const rendered = new Map<Overlay, readonly KubeObject[]>();
