@@ -413,6 +413,33 @@ testRendered(
   },
 );
 
+testRendered(test, "the component verify admits the image of an overlay only by the release key", async () => {
+  const objects = renderOverlayWith("production", "verify");
+  const policy: KubeObject = objectNamed(objects, "ClusterImagePolicy", "tollbooth");
+  assert.deepEqual(await schemaProblems(policy), []);
+  assert.equal(policy.spec.mode, "enforce");
+  const [{ key, ...others }] = policy.spec.authorities;
+  assert.deepEqual([policy.spec.authorities.length, others], [1, { name: "release-key" }]);
+  assert.match(key.data, /^-----BEGIN PUBLIC KEY-----\n/);
+  // The controller watches namespaces with this label; one star covers a name's end, its tag and its digest.
+  assert.equal(
+    membersOf(objectNamed(objects, "Namespace", "tollbooth").metadata.labels)["policy.sigstore.dev/include"],
+    "true",
+  );
+  const [{ glob }] = policy.spec.images;
+  const images = workloads(objects).flatMap((workload) =>
+    podOf(workload).containers.map(({ image }: { image: string }) => image),
+  );
+  const own = images.filter(
+    (image) => image.startsWith(glob.replace("*", "")) && !image.slice(glob.length).includes("/"),
+  );
+  assert.deepEqual(
+    own,
+    images.filter((image) => image.includes("/tollbooth@")),
+  );
+  assert.ok(own.length >= 8);
+});
+
 testRendered(test, "no overlay has the operators' console from the start", () => {
   for (const overlay of overlays) {
     const names = renderOverlay(overlay).map(({ metadata }) => metadata.name);

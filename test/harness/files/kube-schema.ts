@@ -19,14 +19,18 @@ const libraries: Readonly<Record<string, string>> = {
   "keda.sh": "@kubernetes-models/keda",
 };
 
-/** The Barman Cloud plugin publishes no schema as a package: the fields that its documentation gives. */
-const objectStoreFields = "retentionPolicy configuration instanceSidecarConfiguration".split(" ");
+/** The Barman Cloud plugin and sigstore publish no schema as a package: the fields that their documentation gives. */
+const documentedFields: Readonly<Record<string, readonly string[]>> = {
+  ObjectStore: ["retentionPolicy", "configuration", "instanceSidecarConfiguration"],
+  ClusterImagePolicy: ["mode", "images", "authorities", "match", "policy"],
+};
 
 /** Violations with the object's name; empty: valid. */
 export async function schemaProblems(object: KubeObject): Promise<string[]> {
   const name = `${object.kind}/${object.metadata.name}`;
-  if (object.kind === "ObjectStore") {
-    const unknown = Object.keys(object.spec).filter((field) => !objectStoreFields.includes(field));
+  const documented = documentedFields[object.kind];
+  if (documented) {
+    const unknown = Object.keys(object.spec).filter((field) => !documented.includes(field));
     return unknown.map((field) => `${name}: ${field} is no field of a ${object.kind}`);
   }
   const [group = ""] = object.apiVersion.split("/");
