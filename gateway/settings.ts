@@ -2,7 +2,7 @@
 import { isIPv4 } from "node:net";
 import {
   integerSetting,
-  matching,
+  matchingText,
   oneOf,
   optionalSetting,
   type Setting,
@@ -37,7 +37,7 @@ function isAddressOrNetwork(text: string): boolean {
 }
 
 /** Contact for vulnerability reports (RFC 9116). */
-const contact = matching(/^(mailto:|tel:|https:\/\/)\S+$/, "must begin with mailto:, tel: or https://");
+const contact = matchingText(/^(mailto:|tel:|https:\/\/)\S+$/, "must begin with mailto:, tel: or https://");
 
 const moment: Setting<string> = {
   parse: (raw) => {

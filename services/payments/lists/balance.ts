@@ -17,7 +17,7 @@ import type { PageWindow } from "#platform/lists/dated-list.ts";
 import type { PayoutStatus, ProcessorBalance } from "../rules/movement.ts";
 import { nullableText } from "../store/payment-columns.ts";
 import type { Owner } from "../store/payment-records.ts";
-import { ownRows, readCountedPage, within } from "./counted-page.ts";
+import { ownRows, readCountedPage, rowsWithin } from "./counted-page.ts";
 
 export type Balance = ProcessorBalance & { readonly feesDue: bigint };
 
@@ -176,7 +176,7 @@ export async function listTransactions(
 function transactionsOf(owner: Owner, filters: TransactionFilters): Condition {
   const { type, currency, paymentId, refundId, disputeId, payoutId } = filters;
   const about = { payment_id: paymentId, refund_id: refundId, dispute_id: disputeId, payout_id: payoutId };
-  return within(ownRows(owner, { type, currency, ...about }), "t.occurred_at", filters);
+  return rowsWithin(ownRows(owner, { type, currency, ...about }), "t.occurred_at", filters);
 }
 
 /** undefined: the owner has no such transaction. */
@@ -223,7 +223,7 @@ export async function listPayoutItems(
   window: PageWindow,
 ): Promise<{ rows: PayoutItem[]; total: bigint }> {
   const { status, currency } = filters;
-  const where = within(ownRows(owner, { status, currency }), "t.created_at", filters);
+  const where = rowsWithin(ownRows(owner, { status, currency }), "t.created_at", filters);
   const { rows, total } = await readCountedPage(sql, payoutList, where, window);
   return { rows: rows.map((row) => payoutColumns.read(row)), total };
 }

@@ -15,7 +15,7 @@ export function ownRows({ merchantId, environment }: Owner, values: Readonly<Rec
 }
 
 /** Rows within the bounds, both included; undefined: unbounded. */
-export function within(
+export function rowsWithin(
   where: Condition,
   column: string,
   { from, to }: { readonly from: Date | undefined; readonly to: Date | undefined },

@@ -6,7 +6,7 @@ import type { Sql } from "#platform/database/database.ts";
 import type { PageWindow } from "#platform/lists/dated-list.ts";
 import { type EvidenceContent, type EvidenceState, evidenceStatus } from "../rules/evidence.ts";
 import { type DisputeRecord, disputeColumns, type Owner } from "../store/payment-records.ts";
-import { ownRows, readCountedPage, within } from "./counted-page.ts";
+import { ownRows, readCountedPage, rowsWithin } from "./counted-page.ts";
 
 export interface DisputeItem extends DisputeRecord {
   readonly paymentId: string;
@@ -70,7 +70,7 @@ export async function listDisputeRecords(
   window: PageWindow,
 ): Promise<{ rows: DisputeItem[]; total: bigint }> {
   const { status, paymentId, dueBefore } = filters;
-  const opened = within(ownRows(owner, { status, payment_id: paymentId }), "t.opened_at", filters);
+  const opened = rowsWithin(ownRows(owner, { status, payment_id: paymentId }), "t.opened_at", filters);
   const where = dueBefore ? opened.and("t.evidence_due_at < ?", dueBefore.toISOString()) : opened;
   const { rows, total } = await readCountedPage<Row>(sql, list, where, window);
   return { rows: rows.map(itemOf), total };

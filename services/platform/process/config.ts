@@ -76,7 +76,7 @@ export function withDefault<T>(setting: Setting<T>, fallback: T): Setting<T> {
 export const text: Setting<string> = { parse: (raw) => raw };
 
 /** A text of this form. @param problem of any other text: "must be …" */
-export function matching(form: RegExp, problem: string): Setting<string> {
+export function matchingText(form: RegExp, problem: string): Setting<string> {
   return {
     parse: (raw) => {
       if (!form.test(raw)) throw new Error(problem);

@@ -3,7 +3,7 @@
 import {
   ConfigError,
   type ConfigValues,
-  matching,
+  matchingText,
   oneOf,
   optionalSetting,
   type Setting,
@@ -15,7 +15,7 @@ import { environment, type KeyManagement, KeyManagementError, tryAgain, VaultTra
 import { type ConfiguredKeys, isWrapped, type KeyRing } from "./key-ring.ts";
 
 /** One word that fits into a header. */
-const token = matching(/^[\x21-\x7e]{1,8192}$/, "must be one line without spaces");
+const token = matchingText(/^[\x21-\x7e]{1,8192}$/, "must be one line without spaces");
 
 /** A path as in Vault's mounts and keys. */
 const mountPath: Setting<string> = {

@@ -3,7 +3,7 @@ import { eventKeysFile } from "#platform/events/event-keys.ts";
 import {
   integerSetting,
   logLevels,
-  matching,
+  matchingText,
   oneOf,
   optionalSetting,
   port,
@@ -34,7 +34,7 @@ export const brokerSettings = {
   NATS_NKEY_FILE: optionalSetting(nkeyFile),
   /** CA file for tls://; absent for Node's own list. */
   NATS_CA_FILE: optionalSetting(certificateFile),
-  NATS_NAMESPACE: withDefault(matching(/^[a-z][a-z0-9_-]{0,31}$/, "must match [a-z][a-z0-9_-]{0,31}"), "tollbooth"),
+  NATS_NAMESPACE: withDefault(matchingText(/^[a-z][a-z0-9_-]{0,31}$/, "must match [a-z][a-z0-9_-]{0,31}"), "tollbooth"),
 } as const;
 
 /** For every service and the gateway. */
