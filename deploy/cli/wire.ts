@@ -1,4 +1,6 @@
 // Formats values of the internal API for the terminal, and reads lists page by page.
+import { readFile } from "node:fs/promises";
+import { text as readAll } from "node:stream/consumers";
 import { type Timestamp, timestampDate, timestampFromDate } from "@bufbuild/protobuf/wkt";
 import type { Environment as Settings } from "#platform/process/config.ts";
 import { Environment } from "#proto/merchant/v1/merchant_pb.ts";
@@ -18,9 +20,9 @@ export function serviceOf(input: CommandInput): { service: Source; env: Settings
   return { service, env: programEnvironment(service, process.env) };
 }
 
-/** A file that is named `-` is standard input, which `kubectl exec -i` passes on. */
-export function pathOf(name: string): string {
-  return name === "-" ? "/dev/stdin" : name;
+/** A file's text; `-` is standard input, which `kubectl exec -i` passes on. */
+export async function readInput(name: string): Promise<string> {
+  return name === "-" ? await readAll(process.stdin) : await readFile(name, "utf8");
 }
 
 /** Option of commands for one environment. */

@@ -1,6 +1,5 @@
 // `tollbooth audit …`: lists entries of the audit log, and verifies its hash chains. It reads the entries over the
 // internal API, computes every hash here, and compares with the service's heads and with heads stored elsewhere.
-import { readFile } from "node:fs/promises";
 import type { AuditEntry, AuditLink } from "#proto/merchant/v1/audit_pb.ts";
 import {
   type Break,
@@ -12,7 +11,7 @@ import {
 } from "../../../services/merchant/rules/audit-chain.ts";
 import { type CommandInput, type Commands, type Row, UsageError } from "../command.ts";
 import type { OperatorPeers } from "../peers.ts";
-import { environmentName, limitOption, pathOf, periodOf, periodOptions, readPages, timeText } from "../wire.ts";
+import { environmentName, limitOption, periodOf, periodOptions, readInput, readPages, timeText } from "../wire.ts";
 
 // Prints progress after this number of entries.
 const progressEvery = 10_000;
@@ -180,7 +179,7 @@ async function headsOf(input: CommandInput): Promise<Heads> {
   }
   const path = input.text("heads");
   if (path === "") return heads;
-  const lines = await readFile(pathOf(path), "utf8").catch((error: Error) => {
+  const lines = await readInput(path).catch((error: Error) => {
     throw new UsageError(`--heads: ${error.message}`);
   });
   const found = parseMerchantObjects(lines).filter((each) => add(String(each.merchant_id), each.sequence, each.hash));

@@ -1,12 +1,11 @@
 // `tollbooth connectors …`: a merchant's processor accounts. Credentials come as CONNECTOR_<NAME> from the environment
 // or a file, since other users of the machine can read command lines.
-import { readFile } from "node:fs/promises";
 import { parseEnv } from "node:util";
 import { ConfigError } from "#platform/process/config.ts";
 import type { Connector } from "#proto/merchant/v1/merchant_pb.ts";
 import type { AccountStatus } from "#proto/payments/v1/payments_pb.ts";
 import { type Answer, type CommandInput, type Commands, type Row, UsageError } from "../command.ts";
-import { environmentName, environmentOf, liveOption, pathOf } from "../wire.ts";
+import { environmentName, environmentOf, liveOption, readInput } from "../wire.ts";
 
 const credentialsOption = {
   credentials: {
@@ -94,7 +93,7 @@ async function readCredentials(input: CommandInput): Promise<Record<string, stri
 }
 
 async function linesOf(file: string): Promise<NodeJS.Dict<string>> {
-  const text = await readFile(pathOf(file), "utf8").catch((error: Error) => {
+  const text = await readInput(file).catch((error: Error) => {
     throw new UsageError(`--credentials: ${error.message}`);
   });
   return parseEnv(text);
