@@ -155,7 +155,10 @@ inBrowser.alone("a payout is reached from home, and its file sums to its amount"
   const downloading = page.waitForEvent("download");
   await page.getByRole("link", { name: /^Download 3 / }).click();
   const text = await readFile(await (await downloading).path(), "utf8");
-  const [head = [], ...rows] = text.trim().split("\r\n").map((line) => line.replaceAll('"', "").split(","));
+  const [head = [], ...rows] = text
+    .trim()
+    .split("\r\n")
+    .map((line) => line.replaceAll('"', "").split(","));
   const nets = rows.map((row) => Math.round(Number(row[head.indexOf("net")]) * 100));
   assert.deepEqual([nets.length, nets.reduce((sum, net) => sum + net, 0)], [3, 124_010]);
 });
