@@ -474,9 +474,9 @@ eachOverlay("monitored overlays have alerts and dashboards", (objects, overlay) 
   const dashboards = objects.find(({ metadata }) => metadata.name === "grafana-dashboards");
   assert.equal(rules.length, ofKind(objects, "PodMonitor").length, overlay);
   if (rules.length === 0) return;
-  // Production prepends the address of this project's files to an alert's runbook.
-  const files = overlay === "production" ? String(membersOf(rules[0]?.metadata.annotations).files) : "deploy";
-  if (overlay === "production") assert.match(files, /^https:/);
+  // An overlay prepends the address of this project's files to an alert's runbook.
+  const files = String(membersOf(rules[0]?.metadata.annotations).files);
+  assert.match(files, /^https:/);
   for (const { metadata, spec } of rules) {
     const text = alertRules(metadata.name === "tollbooth" ? "tollbooth" : "tollbooth-servers");
     assert.deepEqual(spec, parse(text.replaceAll("runbook_url: deploy/", `runbook_url: ${files}/`)));
