@@ -84,7 +84,8 @@ async function alarms(rig: MoneyRig): Promise<string[]> {
       await statements.matchStatement({ connectorAccountId, ...period });
       const { differences } = await statements.listStatementDifferences({ connectorAccountId, limit: 200 });
       for (const { paymentId, object, ref, kind, ours, theirs } of differences) {
-        if (!isLost(paymentId) && !faultFindings.has(kind)) found.push(`${paymentId}: statement: ${kind} of ${object} ${ref}: ${ours}, ${theirs}`);
+        if (!isLost(paymentId) && !faultFindings.has(kind))
+          found.push(`${paymentId}: statement: ${kind} of ${object} ${ref}: ${ours}, ${theirs}`);
       }
     }
   } finally {
