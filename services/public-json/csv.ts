@@ -7,8 +7,11 @@ export function csvHeading(names: readonly string[]): string {
   return `\ufeff${csvRow(names)}`;
 }
 
-export function csvRow(cells: readonly string[]): string {
-  return `${cells.map(csvCell).join(",")}\r\n`;
+/** A text, or a number of ours, whose minus sign a spreadsheet may read. */
+export type CsvCell = string | { readonly number: string };
+
+export function csvRow(cells: readonly CsvCell[]): string {
+  return `${cells.map((cell) => (typeof cell === "string" ? csvCell(cell) : cell.number)).join(",")}\r\n`;
 }
 
 // Most cells start unlike a formula and hold no separator.

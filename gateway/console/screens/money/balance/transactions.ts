@@ -1,13 +1,14 @@
 // Tables of balance transactions, and their columns in a file.
 import { timestampDate } from "@bufbuild/protobuf/wkt";
 import type { BalanceTransaction } from "#proto/payments/v1/balance_pb.ts";
-import { majorUnits } from "../../../../../services/public-json/csv.ts";
+import { type CsvCell, majorUnits } from "../../../../../services/public-json/csv.ts";
 import { type Html, html } from "../../../../html.ts";
 import type { MerchantVisit } from "../../../session/visit.ts";
 import { translateCode } from "../../../texts/labels.ts";
 import { textsOf } from "../../../texts/texts.ts";
 import { htmlTable } from "../../../view/table.ts";
 import { dateTimeText, moneyText } from "../../../view/values.ts";
+import type { Columns } from "../payments/csv.ts";
 
 /** @param isPayout they are those of one payout, which each of them need not name */
 export function transactionTable(
@@ -46,13 +47,15 @@ export function transactionTable(
 
 const timeText = (time: BalanceTransaction["occurredAt"]) => (time ? timestampDate(time).toISOString() : "");
 
-export const transactionColumns: readonly (readonly [heading: string, cell: (row: BalanceTransaction) => string])[] = [
+const number = (amount: bigint, currency: string) => ({ number: majorUnits(amount, currency) });
+
+export const transactionColumns: Columns<BalanceTransaction, CsvCell> = [
   ["id", ({ id }) => id],
   ["occurred_at", ({ occurredAt }) => timeText(occurredAt)],
   ["type", ({ type }) => type],
-  ["amount", ({ amount, currency }) => majorUnits(amount, currency)],
-  ["fee", ({ fee, currency }) => majorUnits(fee, currency)],
-  ["net", ({ net, currency }) => majorUnits(net, currency)],
+  ["amount", ({ amount, currency }) => number(amount, currency)],
+  ["fee", ({ fee, currency }) => number(fee, currency)],
+  ["net", ({ net, currency }) => number(net, currency)],
   ["currency", ({ currency }) => currency],
   ["payment_id", ({ paymentId }) => paymentId],
   ["refund_id", ({ refundId }) => refundId],

@@ -1,10 +1,11 @@
 // Formats payments and refunds as CSV.
 import { timestampDate } from "@bufbuild/protobuf/wkt";
 import type { ListedPayment, Refund } from "#proto/payments/v1/payments_pb.ts";
-import { csvHeading, csvRow, majorUnits } from "../../../../../services/public-json/csv.ts";
+import { type CsvCell, csvHeading, csvRow, majorUnits } from "../../../../../services/public-json/csv.ts";
 import { mayCapture } from "../payment/refusal.ts";
 
-type Columns<T> = readonly (readonly [heading: string, cell: (row: T) => string])[];
+/** Of a file. */
+export type Columns<T, Cell = string> = readonly (readonly [heading: string, cell: (row: T) => Cell])[];
 
 export const paymentColumns: Columns<ListedPayment> = [
   ["id", ({ id }) => id],
@@ -43,7 +44,7 @@ export const refundColumns: Columns<Refund> = [
 
 /** The format of a list's file, page by page. */
 export function csvFileOf<T extends { readonly id: string }, P extends { readonly hasMore: boolean }>(
-  columns: Columns<T>,
+  columns: Columns<T, CsvCell>,
   rowsOf: (page: P) => readonly T[],
 ): { head: string; linesOf(page: P): string; nextOf(page: P): string | undefined } {
   return {
