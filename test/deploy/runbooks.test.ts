@@ -183,14 +183,20 @@ testRendered(test, "every object that a command names exists in an overlay", () 
     objects.some((each) => each.kind === kind && each.metadata.name === name) ||
     // The store of secrets brings them, or `secrets manifests`.
     (kind === "Secret" && objects.some(({ spec }) => spec?.target?.name === name));
+  // A page may make jobs of its own from a cron job.
+  const made = given.map(({ text }) => /create job ([a-z-]+) --from=cronjob\/([a-z-]+)/.exec(text));
+  const jobs = new Set(made.flatMap((match) => (match && isThere("CronJob", match[2] ?? "") ? [match[1]] : [])));
   for (const { page, text } of given.filter((each) => each.text.startsWith("kubectl -n tollbooth "))) {
     for (const [, kind = "", name = ""] of text.matchAll(
       /\b(deploy|deployment|statefulset|job|secret|hpa|scaledobject|networkpolicy|podmonitor)[/ ]([a-z][a-z-]*[a-z])(?= |$)/g,
     ))
-      assert.ok(isThere(kinds[kind] ?? "", name), `${page}: there is no ${kind} ${name}: ${text}`);
+      assert.ok(
+        isThere(kinds[kind] ?? "", name) || (kind === "job" && jobs.has(name)),
+        `${page}: there is no ${kind} ${name}: ${text}`,
+      );
     const [, label] = /app\.kubernetes\.io\/name=([a-z-]+)/.exec(text) ?? [];
     if (label === undefined) continue;
-    const { found } = workloadNamed(label, ["Deployment", "StatefulSet", "Job"]);
+    const { found } = workloadNamed(label, ["Deployment", "StatefulSet", "Job", "CronJob"]);
     const [, container] = / -c ([a-z]+)/.exec(text) ?? [];
     const names = found.spec.template.spec.containers.map((each: { name: string }) => each.name);
     if (container !== undefined) assert.ok(names.includes(container), `${page}: ${text}`);
@@ -225,6 +231,8 @@ const ownNeeds: Readonly<Record<string, Readonly<Record<string, Setting<unknown>
   "tokens nkey": {},
   "tokens event-key": {},
   "secrets manifests": {},
+  "secrets rotate": {},
+  "release verify": {},
 };
 
 testRendered(
