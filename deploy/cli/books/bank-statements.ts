@@ -1,10 +1,9 @@
 // `tollbooth statements import` and `lines`: the bank's side of payouts.
 import { createWriteStream } from "node:fs";
-import { mkdtemp } from "node:fs/promises";
+import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { pipeline } from "node:stream/promises";
-
 import { create } from "@bufbuild/protobuf";
 import { type BankLine, BankLineSchema } from "#proto/payments/v1/ledger_pb.ts";
 import { majorUnits } from "../../../services/public-json/csv.ts";
@@ -28,15 +27,11 @@ export const bankStatements: Commands = {
       },
     },
     run: async (peers, input) => {
-      const path = await fileOf(input.arg("file"));
-      // The whole file is read before anything is stored.
-      let lines = 0;
-      for await (const entries of readStatement(path)) lines += entries.length;
-      let imported = 0;
-      for await (const batch of batches(readStatement(path))) imported += await send(peers, batch);
-      const connectorAccountId = input.text("connector");
+      const [file, connectorAccountId] = [input.arg("file"), input.text("connector")];
+      const counted =
+        file === "-" ? await withKeptInput((kept) => storeLines(peers, kept)) : await storeLines(peers, file);
       const { matched } = await peers.ledger.matchBankLines({ connectorAccountId });
-      return { rows: [{ lines, imported, matched }], remark: "see statements lines --unmatched" };
+      return { rows: [{ ...counted, matched }], remark: "see statements lines --unmatched" };
     },
   },
   lines: {
@@ -55,12 +50,25 @@ export const bankStatements: Commands = {
   },
 };
 
-/** Standard input is kept in a file, which can be read twice. */
-async function fileOf(name: string): Promise<string> {
-  if (name !== "-") return name;
-  const kept = join(await mkdtemp(join(tmpdir(), "statement-")), "camt.xml");
-  await pipeline(process.stdin, createWriteStream(kept));
-  return kept;
+/** The whole file is read before anything is stored. */
+async function storeLines(peers: OperatorPeers, path: string): Promise<{ lines: number; imported: number }> {
+  let lines = 0;
+  for await (const entries of readStatement(path)) lines += entries.length;
+  let imported = 0;
+  for await (const batch of batches(readStatement(path))) imported += await send(peers, batch);
+  return { lines, imported };
+}
+
+/** Standard input as a file, which can be read twice and is deleted afterwards: it names payers and their accounts. */
+async function withKeptInput<T>(read: (path: string) => Promise<T>): Promise<T> {
+  const folder = await mkdtemp(join(tmpdir(), "statement-"));
+  try {
+    const path = join(folder, "camt.xml");
+    await pipeline(process.stdin, createWriteStream(path));
+    return await read(path);
+  } finally {
+    await rm(folder, { recursive: true, force: true });
+  }
 }
 
 async function send(peers: OperatorPeers, batch: readonly StatementEntry[]): Promise<number> {
