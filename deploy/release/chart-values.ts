@@ -57,38 +57,40 @@ export class ChartValues {
       if (!this.hashes.has(name)) this.hashes.set(name, hash);
       settings.set(metadata.name, `${name}-${markOf("hash", name)}`);
     }
-    return objects.map((object) => this.markObject(object, settings));
+    return objects.map((object) => this.#markObject(object, settings));
   }
 
-  private markObject(object: ManifestObject, settings: ReadonlyMap<string, string>): ManifestObject {
+  #markObject(object: ManifestObject, settings: ReadonlyMap<string, string>): ManifestObject {
     const { kind } = object;
     const owner = camelCase(object.metadata.name);
     const visit = (value: unknown, key: string, parent: string, container: string): unknown => {
-      if (typeof value === "string") return settings.get(value) ?? this.markText(value, key, parent, kind);
+      if (typeof value === "string") return settings.get(value) ?? this.#markText(value, key, parent, kind);
       if (Array.isArray(value)) return value.map((each) => visit(each, key, parent, container));
       const replicas = parent === "spec" && replicaFields[kind]?.[key];
-      if (replicas) return this.markValue(`replicas.${owner}.${replicas}`, value);
+      if (replicas) return this.#markValue(`replicas.${owner}.${replicas}`, value);
       if (typeof value !== "object" || value === null) return value;
       const tree: Tree = { ...value };
       if (key === "resources" && withResources.has(kind) && "limits" in tree)
-        return this.markValue(`resources.${owner}${container}`, tree, "json");
+        return this.#markValue(`resources.${owner}${container}`, tree, "json");
       const inner = "image" in tree && tree.name !== "app" ? `.${camelCase(String(tree.name))}` : container;
       return Object.fromEntries(Object.entries(tree).map(([name, each]) => [name, visit(each, name, key, inner)]));
     };
     return { ...object, ...membersOf(visit(object, "", "", "")) };
   }
 
-  private markText(text: string, key: string, parent: string, kind: string): string {
-    if (key === "image" && text.startsWith("registry.example.com/")) return this.markValue("image", text);
+  #markText(text: string, key: string, parent: string, kind: string): string {
+    if (key === "image" && text.startsWith("registry.example.com/")) return this.#markValue("image", text);
     const isStored = kind === "ExternalSecret" && key === "name" && ["metadata", "target"].includes(parent);
     if (key === "secretName" || isStored || (key === "name" && secretReferences.has(parent)))
-      return this.markValue(`secrets.${camelCase(text)}`, text);
-    if (key === "cidr" && text.startsWith("192.0.2.")) return this.markValue("hosts.postgres", text);
-    return text.replaceAll(exampleHost, (host) => this.markValue(`hosts.${camelCase(host.split(".")[0] ?? "")}`, host));
+      return this.#markValue(`secrets.${camelCase(text)}`, text);
+    if (key === "cidr" && text.startsWith("192.0.2.")) return this.#markValue("hosts.postgres", text);
+    return text.replaceAll(exampleHost, (host) =>
+      this.#markValue(`hosts.${camelCase(host.split(".")[0] ?? "")}`, host),
+    );
   }
 
   /** An overlay's own host wins over a component's. @throws if another default differs from an earlier object's */
-  private markValue(path: string, value: unknown, form: "plain" | "json" = "plain"): string {
+  #markValue(path: string, value: unknown, form: "plain" | "json" = "plain"): string {
     const [first = "", ...rest] = path.split(".");
     const last = rest.pop();
     let at = this.defaults;

@@ -1,5 +1,4 @@
 // Identities of processes: lines that accept their tokens, broker keys and event keys (platform/secrets).
-
 import { type CallerName, callerLine, callerNames } from "#platform/secrets/callers.ts";
 import { seedOf } from "#platform/secrets/nkey.ts";
 import { nkeys } from "#platform/values/nats.ts";

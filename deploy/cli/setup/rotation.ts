@@ -2,6 +2,7 @@
 // old one. Each step has its files and the commands that apply them, so no secret is printed.
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { sources } from "../../../services/services.ts";
 import { type Answer, UsageError } from "../command.ts";
 import { type BrokerIdentity, brokerIdentities } from "./broker-rights.ts";
 import { brokerCertificate, keyVariables } from "./broker-secrets.ts";
@@ -41,7 +42,7 @@ async function stepsOf(name: string, present: Secrets): Promise<readonly Rotatio
   if (identity) return nkeySteps(identity, present);
   if (name === "nats-tls") return await certificateSteps(present);
   if (name === "tollbooth-migrate") return newOwnerPasswords(present);
-  if (/^tollbooth-(checkout|payments|merchant|webhook)$/.test(name)) return bridgedLogin(name, present);
+  if (sources.some((service) => name === `tollbooth-${service}`)) return bridgedLogin(name, present);
   const names = ["nats-tls", ...brokerIdentities.map((each) => `nats-nkey-${each}`)];
   throw new UsageError(
     `the name must be tollbooth-migrate, tollbooth-<service> (a database password) or one of ${names.join(", ")}`,

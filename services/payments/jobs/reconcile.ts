@@ -25,7 +25,7 @@ import { claimOperations, closeOperation, deferOperation, type Operation } from 
 import { appendHistory, countParked } from "../store/operator-queue.ts";
 import { claimChecks, deferCheck } from "../store/payment-checks.ts";
 import { findPayment, type StoredPayment } from "../store/payments.ts";
-import { countFindings, recordDifferences } from "../store/processor/statements.ts";
+import { countFindings, recordDifferences, resolveDecided } from "../store/processor/statements.ts";
 import { countOpenFunds } from "../store/suspense.ts";
 
 type ReconcileDeps = VerifyDeps & CreateIntentDeps;
@@ -78,6 +78,7 @@ export function reconcileJobs(deps: ReconcileDeps): readonly JobContext[] {
 async function countParkedOperations(deps: ReconcileDeps): Promise<boolean> {
   deps.metrics.parkedOperations.set(Number(await countParked(deps.db)));
   deps.metrics.openFunds.set(Number(await countOpenFunds(deps.db)));
+  await resolveDecided(deps.db);
   const open = new Map((await countFindings(deps.db)).map(({ kind, n }) => [kind, n]));
   for (const kind of moneyAlertKinds) deps.metrics.openFindings.set({ kind }, open.get(kind) ?? 0);
   return false;

@@ -2,7 +2,7 @@
 import { type Timestamp, timestampDate } from "@bufbuild/protobuf/wkt";
 import type { ServiceImpl } from "@connectrpc/connect";
 import { messageFields } from "#platform/database/columns.ts";
-import { Failure, invalidField } from "#platform/values/failure.ts";
+import { invalidField, requireFound } from "#platform/values/failure.ts";
 import type { StatementService } from "#proto/payments/v1/statement_pb.ts";
 import { hasStatement, matchStatement } from "../flows/match-statement.ts";
 import type { VerifyDeps } from "../flows/verify-intent.ts";
@@ -26,9 +26,7 @@ export function statementRpc(deps: VerifyDeps): ServiceImpl<typeof StatementServ
       return await matchStatement(deps, account, period);
     },
     explainStatementDifference: async ({ id, operator, note }) => {
-      const explained = await explainDifference(deps.db, id, { operator, note });
-      if (!explained) throw new Failure("NOT_FOUND");
-      return { difference: toDifference(explained) };
+      return { difference: toDifference(requireFound(await explainDifference(deps.db, id, { operator, note }))) };
     },
   };
 }

@@ -196,12 +196,16 @@ export async function countOpenDifferences(sql: Sql): Promise<number> {
   return Number(row?.n ?? 0);
 }
 
-/** Open findings by the kind of their alert. First resolves those of payments that a processor has decided at last. */
-export async function countFindings(sql: Sql): Promise<{ kind: string; n: number }[]> {
+/** Resolves findings about payments that their processor has decided at last. */
+export async function resolveDecided(sql: Sql): Promise<void> {
   await sql.rows(
     `update statement_differences d set resolved_at = now() from payments p
      where d.resolved_at is null and d.kind = 'processing_too_long' and p.id = d.payment_id and p.outcome <> 'processing'`,
   );
+}
+
+/** Open findings by the kind of their alert. */
+export async function countFindings(sql: Sql): Promise<{ kind: string; n: number }[]> {
   return await sql.rows<{ kind: string; n: number }>(
     `select case when kind = any($1::text[]) then kind else 'statement_difference' end as kind, count(*)::int as n
        from statement_differences where resolved_at is null group by 1
