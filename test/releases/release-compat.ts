@@ -9,7 +9,14 @@ import { printHelpIfRequested, refuseExtraArguments } from "../../deploy/local/o
 import { merchantApi } from "../harness/api.ts";
 import { sharedInfra } from "../harness/infra.ts";
 import { startReceiver } from "../harness/receiver.ts";
-import { type Cluster, type Release, services, startCluster, thisRelease } from "../harness/servers/pods.ts";
+import {
+  type Cluster,
+  type Release,
+  type Service,
+  services,
+  startCluster,
+  thisRelease,
+} from "../harness/servers/pods.ts";
 import { buyProduct, goShopping, type Order, orderProduct, type Purchase, type Shop } from "../harness/shopping.ts";
 import { tempDir } from "../harness/temp-dir.ts";
 import { checkAfterwards, errorLines, missingCalls, type RevisitedPurchase, visitAgain } from "./checks.ts";
@@ -56,15 +63,13 @@ async function rehearse(old: Release): Promise<void> {
     const shop: Shop = { url: cluster.url, merchant: merchantApi(cluster.url, cluster.apiKey) };
     const hook = await shop.merchant.post("/v1/merchants/me/webhooks", { url: receiver.url, event_types: wanted });
     const signingSecret = hook.expect(201).text("signing_secret");
-    const stops = await stopsToMigrate(old);
-    if (stops) {
-      await cluster.migrate(thisRelease);
-      for (const service of services) await cluster.roll(service);
-    }
+    const stopping = await stoppedToMigrate(old);
+    const stopsAll = stopping.length === services.length;
+    if (stopsAll) await migrate(cluster, old, stopping);
     const shopping = goShopping(shop, shoppers);
     const visited: RevisitedPurchase[] = [];
     const left: Order[] = [];
-    for (const [name, change] of steps(cluster, old).slice(stops ? 1 : 0)) {
+    for (const [name, change] of steps(cluster, old, stopsAll ? [] : stopping).slice(stopsAll ? 1 : 0)) {
       step = name;
       await change();
       // Each step completes and reads objects of the previous one; later steps do so for its own.
@@ -81,7 +86,7 @@ async function rehearse(old: Release): Promise<void> {
     await shopping.end();
     const rehearsal = { cluster, old, shop, shopping, visited, receiver, signingSecret };
     // 0.1.0 logs that it resets consumers which this release has tuned.
-    const expected = (problem: string) => stops && problem.includes("consumer configuration differed: repaired");
+    const expected = (problem: string) => stopsAll && problem.includes("consumer configuration differed: repaired");
     const problems = [...(await missingCalls(cluster, old)), ...(await checkAfterwards(rehearsal))].filter(
       (problem) => !expected(problem),
     );
@@ -100,14 +105,21 @@ async function rehearse(old: Release): Promise<void> {
   }
 }
 
-/** Connections of 0.1.0 keep plans of the tables before the migration, and fail after it. */
-async function stopsToMigrate({ root }: Release): Promise<boolean> {
+/** Connections of these releases keep plans of the tables before the migration, and fail after it (docs/update.md). */
+async function stoppedToMigrate({ root }: Release): Promise<readonly Service[]> {
   const { version } = JSON.parse(await readFile(join(root, "package.json"), "utf8"));
-  return version === "0.1.0";
+  if (version === "0.1.0") return services;
+  return version === "0.2.0" ? ["webhook"] : [];
+}
+
+async function migrate(cluster: Cluster, old: Release, stopping: readonly Service[]): Promise<void> {
+  for (const service of stopping) await cluster.end(service, old);
+  await cluster.migrate(thisRelease);
+  for (const service of stopping) await cluster.add(service, old);
 }
 
 /** An update and its rollback: each step with its change. */
-function steps(cluster: Cluster, old: Release): [string, () => Promise<void>][] {
+function steps(cluster: Cluster, old: Release, stopping: readonly Service[]): [string, () => Promise<void>][] {
   const add = async (release: Release) => {
     for (const service of services) await cluster.add(service, release);
   };
@@ -115,7 +127,7 @@ function steps(cluster: Cluster, old: Release): [string, () => Promise<void>][] 
     Promise.all(services.map((service) => cluster.end(service, release))).then(() => {});
   return [
     ["the release before, on its own schema", async () => {}],
-    ["migrated: the release before on this schema", () => cluster.migrate(thisRelease)],
+    ["migrated: the release before on this schema", () => migrate(cluster, old, stopping)],
     ["both releases side by side", () => add(thisRelease)],
     ["this release alone", () => end(old)],
     ["both again, on the way back", () => add(old)],

@@ -25,7 +25,7 @@ class HeldDatabase extends Database {
       return text === "begin" ? await begin.promise : { rows: [], command: this.ends };
     };
     const connect = async () => ({ query, release: (isBroken: unknown) => this.released.push(isBroken) });
-    super(Object.assign(new EventEmitter(), { connect }) as unknown as pg.Pool);
+    super(Object.assign(new EventEmitter(), { connect, options: { max: 1 } }) as unknown as pg.Pool);
     this.sent = sent;
     this.begin = begin;
   }
@@ -118,6 +118,13 @@ test("drops a connection whose prepared statements a migration outdated", async 
   );
   await db.transaction(async () => {});
   assert.deepEqual(db.released, [true, false]);
+});
+
+test("repeats a read on another connection after a migration outdated its prepared statements", async () => {
+  const db = new HeldDatabase();
+  let reads = 0;
+  const rows = await db.snapshot((sql) => sql.rows(reads++ === 0 ? "select stale from t" : "select a from t"));
+  assert.deepEqual([rows, reads, db.released], [[], 2, [true, false]]);
 });
 
 test.run();

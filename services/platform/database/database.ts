@@ -62,7 +62,7 @@ export class Database implements GroupedSql {
   }
 
   async rows<Row>(text: string, params: readonly unknown[] = []): Promise<Row[]> {
-    return await rowsOn(this.#pool, text, params);
+    return await this.#withCurrentPlans(() => rowsOn<Row>(this.#pool, text, params));
   }
 
   async batched<Item, Answer>(query: BulkQuery<Item, Answer>, item: Item): Promise<Answer> {
@@ -130,19 +130,35 @@ export class Database implements GroupedSql {
 
   /** Runs reads on one snapshot, each planned for its own parameters: the best plan of a list depends on its filter. */
   async snapshot<T>(read: (sql: Sql) => Promise<T>): Promise<T> {
+    return await this.#withCurrentPlans(() => this.#snapshotOnce(read));
+  }
+
+  async #snapshotOnce<T>(read: (sql: Sql) => Promise<T>): Promise<T> {
     const client = await this.#pool.connect();
+    let isBroken = false;
     try {
       await client.query(
         "begin isolation level repeatable read, read only; set local plan_cache_mode = force_custom_plan",
       );
       return await read({ rows: (text, params = []) => rowsOn(client, text, params) });
+    } catch (error) {
+      isBroken = sqlState(error) === preparedBefore;
+      throw error;
     } finally {
       // No write happened. If this fails, the connection is broken and the pool must drop it.
-      const ended = client.query("commit").then(
-        () => false,
-        () => true,
-      );
-      client.release(await ended);
+      await client.query("commit").catch(() => (isBroken = true));
+      client.release(isBroken);
+    }
+  }
+
+  /** Repeats statements that a migration refuses on older connections, which end with each try; they did nothing. */
+  async #withCurrentPlans<T>(run: () => Promise<T>): Promise<T> {
+    for (let tries = 1; ; tries++) {
+      try {
+        return await run();
+      } catch (error) {
+        if (sqlState(error) !== preparedBefore || tries > this.#pool.options.max) throw error;
+      }
     }
   }
 

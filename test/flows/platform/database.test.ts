@@ -54,6 +54,19 @@ test("a statement is planned again when its table has grown, before new statisti
   await db.close();
 });
 
+test("reads go on when a migration changes a table under their prepared statements", async () => {
+  const { url } = await freshDatabase();
+  const db = await Database.open({ url, ...options });
+  await db.rows("create table pets (id integer primary key)");
+  const find = () => db.rows<object>("select * from pets where id = $1", [1]);
+  const reads = () => Promise.all([find(), find(), db.snapshot((sql) => sql.rows("select * from pets", []))]);
+  await reads();
+  await db.rows("alter table pets add column name text");
+  await db.rows("insert into pets values (1, 'Rex')");
+  assert.deepEqual(await reads(), Array(3).fill([{ id: 1, name: "Rex" }]));
+  await db.close();
+});
+
 test("takesWrites is false while the database is read-only or its disk is full", async () => {
   const { url } = await freshDatabase();
   const db = await Database.open({ url, name: "test", log });
