@@ -34,7 +34,7 @@ setGlobalDispatcher(new Agent({ keepAliveTimeout: 1_000, keepAliveMaxTimeout: 1_
 const usage = `npm run prove -- release-compat [tag or commit of the release before]
 
 Migrates under the earlier release, runs both side by side and goes back, with a shop at work; default: the newest tag.
-Release 0.1.0 stops for the migration, as docs/production.md asks; the shop opens then.`;
+What docs/update.md asks to stop for the migration of 0.1.0 or 0.2.0 is stopped; the shop opens then.`;
 printHelpIfRequested(usage);
 const [revision, ...more] = process.argv.slice(2);
 refuseExtraArguments(revision?.startsWith("-") ? [revision] : more, usage);
@@ -64,12 +64,17 @@ async function rehearse(old: Release): Promise<void> {
     const hook = await shop.merchant.post("/v1/merchants/me/webhooks", { url: receiver.url, event_types: wanted });
     const signingSecret = hook.expect(201).text("signing_secret");
     const stopping = await stoppedToMigrate(old);
-    const stopsAll = stopping.length === services.length;
-    if (stopsAll) await migrate(cluster, old, stopping);
+    if (stopping.length > 0) {
+      // Connections then have plans of the tables as they are. Its step repeats the migration, which changes nothing.
+      for (let i = 1; i <= shoppers; i++) await buyProduct(shop, await orderProduct(shop, `before-${i}`));
+      for (const service of stopping) await cluster.end(service, old);
+      await cluster.migrate(thisRelease);
+      for (const service of stopping) await cluster.add(service, old);
+    }
     const shopping = goShopping(shop, shoppers);
     const visited: RevisitedPurchase[] = [];
     const left: Order[] = [];
-    for (const [name, change] of steps(cluster, old, stopsAll ? [] : stopping).slice(stopsAll ? 1 : 0)) {
+    for (const [name, change] of steps(cluster, old).slice(stopping.length > 0 ? 1 : 0)) {
       step = name;
       await change();
       // Each step completes and reads objects of the previous one; later steps do so for its own.
@@ -86,7 +91,8 @@ async function rehearse(old: Release): Promise<void> {
     await shopping.end();
     const rehearsal = { cluster, old, shop, shopping, visited, receiver, signingSecret };
     // 0.1.0 logs that it resets consumers which this release has tuned.
-    const expected = (problem: string) => stopsAll && problem.includes("consumer configuration differed: repaired");
+    const expected = (problem: string) =>
+      stopping.includes("payments") && problem.includes("consumer configuration differed: repaired");
     const problems = [...(await missingCalls(cluster, old)), ...(await checkAfterwards(rehearsal))].filter(
       (problem) => !expected(problem),
     );
@@ -112,14 +118,8 @@ async function stoppedToMigrate({ root }: Release): Promise<readonly Service[]> 
   return version === "0.2.0" ? ["webhook"] : [];
 }
 
-async function migrate(cluster: Cluster, old: Release, stopping: readonly Service[]): Promise<void> {
-  for (const service of stopping) await cluster.end(service, old);
-  await cluster.migrate(thisRelease);
-  for (const service of stopping) await cluster.add(service, old);
-}
-
 /** An update and its rollback: each step with its change. */
-function steps(cluster: Cluster, old: Release, stopping: readonly Service[]): [string, () => Promise<void>][] {
+function steps(cluster: Cluster, old: Release): [string, () => Promise<void>][] {
   const add = async (release: Release) => {
     for (const service of services) await cluster.add(service, release);
   };
@@ -127,7 +127,7 @@ function steps(cluster: Cluster, old: Release, stopping: readonly Service[]): [s
     Promise.all(services.map((service) => cluster.end(service, release))).then(() => {});
   return [
     ["the release before, on its own schema", async () => {}],
-    ["migrated: the release before on this schema", () => migrate(cluster, old, stopping)],
+    ["migrated: the release before on this schema", () => cluster.migrate(thisRelease)],
     ["both releases side by side", () => add(thisRelease)],
     ["this release alone", () => end(old)],
     ["both again, on the way back", () => add(old)],
