@@ -21,6 +21,7 @@ const contract: Readonly<Record<ErrorCode, number>> = {
   unsupported_media_type: 415,
   no_connector: 422,
   not_refundable: 422,
+  erasure_blocked: 422,
   not_capturable: 422,
   not_cancelable: 422,
   amount_too_large: 422,

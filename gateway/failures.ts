@@ -108,6 +108,12 @@ export const errorTable: { readonly [C in ErrorCode]: Row } = {
       "The payment cannot be refunded: it is not captured, is already refunded in full, or has an open or lost dispute.",
     fix: "Read the payment: cancel one that is not captured, and answer a dispute instead.",
   },
+  erasure_blocked: {
+    status: 422,
+    message: "a payment of this buyer has an open dispute",
+    cause: "Personal data is not erased while a dispute of the buyer is open, since the answer to it needs the data.",
+    fix: "Send the request again when the dispute is decided. Another payment of the buyer can be erased by its id.",
+  },
   not_capturable: {
     status: 422,
     message: "payment cannot be captured",

@@ -4,6 +4,7 @@ import type { Host } from "#platform/process/host.ts";
 import { connectPeer } from "#platform/rpc/client.ts";
 import { CheckoutService } from "#proto/checkout/v1/checkout_pb.ts";
 import { PaymentLinkService } from "#proto/checkout/v1/links_pb.ts";
+import { PrivacyService } from "#proto/checkout/v1/privacy_pb.ts";
 import { Health } from "#proto/grpc/health/v1/health_pb.ts";
 import { AuditService } from "#proto/merchant/v1/audit_pb.ts";
 import {
@@ -26,6 +27,7 @@ export type ServiceName = "checkout" | "payments" | "merchant" | "webhook";
 export interface Peers {
   readonly checkout: Client<typeof CheckoutService>;
   readonly links: Client<typeof PaymentLinkService>;
+  readonly privacy: Client<typeof PrivacyService>;
   readonly payments: Client<typeof PaymentsService>;
   readonly disputes: Client<typeof DisputeService>;
   readonly balance: Client<typeof BalanceService>;
@@ -61,6 +63,7 @@ export function connectPeers(
   return {
     checkout: checkout.client(CheckoutService),
     links: checkout.client(PaymentLinkService),
+    privacy: checkout.client(PrivacyService),
     payments: payments.client(PaymentsService),
     disputes: payments.client(DisputeService),
     balance: payments.client(BalanceService),

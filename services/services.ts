@@ -59,6 +59,7 @@ export const durableConsumers = {
   auditWebhookReplays: { by: "merchant", name: "merchant-audit-replays", source: "webhook", types: "events.>" },
   auditExpiries: { by: "merchant", name: "merchant-audit", source: "checkout", types: "session.expiry_requested" },
   auditLinks: { by: "merchant", name: "merchant-audit-links", source: "checkout", types: "payment_link.>" },
+  auditErasures: { by: "merchant", name: "merchant-audit-erasures", source: "checkout", types: "erasure.>" },
   // Mails to merchants' people.
   notifyDisputes: { by: "merchant", name: "merchant-notify-disputes", source: "payments", types: "dispute.>" },
   notifyRefunds: {

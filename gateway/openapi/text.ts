@@ -46,6 +46,10 @@ export const describedTags = [
       "Endpoints for events of payments, refunds, disputes, sessions, payouts and reports, their deliveries, and the list of events. Fulfil orders on a verified webhook, not on the browser's return.",
   },
   { name: "Merchant", description: "The merchant's profile and checkout branding." },
+  {
+    name: "Privacy",
+    description: "Buyers' rights to their personal data: erasure and export.",
+  },
   { name: "Connectors", description: "The merchant's accounts at card processors." },
   { name: "API keys", description: "Secret keys with scopes." },
   { name: "Logs", description: "API requests and the audit log of the account." },

@@ -12,6 +12,7 @@ import { logRoutes } from "./logs.ts";
 import { merchantRoutes } from "./merchant.ts";
 import { onboardingRoutes } from "./onboarding.ts";
 import { paymentRoutes } from "./payments.ts";
+import { privacyRoutes } from "./privacy.ts";
 import { refundRoutes } from "./refunds.ts";
 import { reportRoutes } from "./reports.ts";
 import { routingRoutes } from "./routing.ts";
@@ -28,6 +29,7 @@ export function addOperations(context: GatewayContext, peers: Peers): void {
   disputeFileRoutes(context, peers);
   balanceRoutes(context, peers);
   reportRoutes(context, peers);
+  privacyRoutes(context, peers);
   webhookEndpointRoutes(context, peers);
   webhookDeliveryRoutes(context, peers);
   webhookRunRoutes(context, peers);

@@ -5,8 +5,10 @@ import { clockNow } from "#platform/values/clock.ts";
 import type { Id } from "#platform/values/id.ts";
 import { type Session, SessionSchema } from "#proto/checkout/v1/checkout_pb.ts";
 import { type PaymentLink, PaymentLinkSchema } from "#proto/checkout/v1/links_pb.ts";
+import { type Erasure, ErasureSchema } from "#proto/checkout/v1/privacy_pb.ts";
 import { linkState } from "./rules/payment-link.ts";
 import { isPaymentReadable, paymentIdOf } from "./rules/session.ts";
+import type { StoredErasure } from "./store/erasures.ts";
 import type { NewSession } from "./store/new-sessions.ts";
 import type { StoredLink } from "./store/payment-links.ts";
 import type { StoredSession } from "./store/sessions.ts";
@@ -48,4 +50,11 @@ export function toPaymentLink(origin: string | undefined, link: StoredLink): Pay
     state: linkState(link, link, clockNow()),
     url: linkUrl(origin, link.id),
   });
+}
+
+/** @param copiesDays how long backups and sealed copies live */
+export function toErasure(erasure: StoredErasure, copiesDays: number): Erasure {
+  const copiesUntil = new Date(erasure.createdAt.getTime() + copiesDays * 86_400_000);
+  const status = erasure.finishedAt ? "finished" : "running";
+  return create(ErasureSchema, { ...messageFields({ ...erasure, copiesUntil }), status });
 }

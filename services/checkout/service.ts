@@ -14,13 +14,16 @@ import { type RunningService, type ServiceBase, type ServiceParts, startService 
 import { TeamService } from "#proto/access/v1/teams_pb.ts";
 import { CheckoutService } from "#proto/checkout/v1/checkout_pb.ts";
 import { PaymentLinkService } from "#proto/checkout/v1/links_pb.ts";
+import { PrivacyService } from "#proto/checkout/v1/privacy_pb.ts";
 import { SessionRecoveryService } from "#proto/checkout/v1/recovery_pb.ts";
 import { RiskService } from "#proto/checkout/v1/risk_pb.ts";
 import { MerchantService } from "#proto/merchant/v1/merchant_pb.ts";
 import { ReceiptService } from "#proto/merchant/v1/receipts_pb.ts";
 import { PaymentsService } from "#proto/payments/v1/payments_pb.ts";
+import { BuyerDataService } from "#proto/payments/v1/privacy_pb.ts";
 import { PaymentRecoveryService } from "#proto/payments/v1/recovery_pb.ts";
 import { liveSubscriptions } from "../services.ts";
+import { continueErasure } from "./flows/buyers/erase-buyer.ts";
 import { staleAfterMs } from "./flows/refresh-session.ts";
 import { expireSessionsJob } from "./jobs/expire-sessions.ts";
 import { followPayments } from "./jobs/follow-payments.ts";
@@ -29,6 +32,7 @@ import { checkoutMetrics } from "./metrics.ts";
 import { RiskRules } from "./risk/rules-cache.ts";
 import { checkoutRpc } from "./rpc/checkout.ts";
 import { paymentLinksRpc } from "./rpc/payment-links.ts";
+import { privacyRpc } from "./rpc/privacy.ts";
 import { riskRpc } from "./rpc/risk.ts";
 import { sessionRecoveryRpc } from "./rpc/session-recovery.ts";
 import type { checkoutSettings } from "./settings.ts";
@@ -67,6 +71,8 @@ function build(config: CheckoutConfig, base: ServiceBase<Database>): ServicePart
     merchants: merchant?.client(MerchantService),
     receipts: merchant?.client(ReceiptService),
     checkoutOrigin: config.CHECKOUT_ORIGIN,
+    buyerData: payments.client(BuyerDataService),
+    copiesDays: config.BACKUP_DAYS,
   };
   const lostPayments = payments.client(PaymentRecoveryService);
   const teams = merchant?.client(TeamService);
@@ -75,12 +81,14 @@ function build(config: CheckoutConfig, base: ServiceBase<Database>): ServicePart
       defineRpc(CheckoutService, checkoutRpc(context)),
       defineRpc(PaymentLinkService, paymentLinksRpc(context)),
       defineRpc(RiskService, riskRpc(context)),
+      defineRpc(PrivacyService, privacyRpc(context)),
       defineRpc(SessionRecoveryService, sessionRecoveryRpc({ ...context, lostPayments })),
     ],
     teams,
     jobs: [
       listCountsJob(db),
       expireSessionsJob(context),
+      { name: "erase-buyers", everyMs: 60_000, runOnce: () => continueErasure(context) },
       { name: "sweep-idempotency-keys", everyMs: 600_000, runOnce: () => keys.sweep() },
       { name: "sweep-risk-attempts", everyMs: 3_600_000, runOnce: () => sweepAttempts(db) },
       { name: "sweep-risk-decisions", everyMs: 3_600_000, runOnce: () => sweepDecisions(db) },

@@ -1,5 +1,5 @@
 // Settings of the checkout service.
-import { optionalSetting, type Setting, urlSetting } from "#platform/process/config.ts";
+import { integerSetting, optionalSetting, type Setting, urlSetting, withDefault } from "#platform/process/config.ts";
 import { callerSettings, idempotencySettings, serviceSettings } from "#platform/service/settings.ts";
 
 /** Origin of the hosted checkout page: https, or http on this machine. */
@@ -25,4 +25,6 @@ export const checkoutSettings = {
   MERCHANT_URL: optionalSetting(urlSetting("http", "https")),
   /** Absent: sessions have no checkout_url. */
   CHECKOUT_ORIGIN: optionalSetting(pageOrigin),
+  /** How long backups are kept; an erasure's answer names the day. Events keep sealed copies for eight days. */
+  BACKUP_DAYS: withDefault(integerSetting(8, 3_650), 30),
 } as const;

@@ -20,6 +20,7 @@ import { JournalService } from "#proto/payments/v1/journal_pb.ts";
 import { LedgerService } from "#proto/payments/v1/ledger_pb.ts";
 import { OperatorService } from "#proto/payments/v1/operator_pb.ts";
 import { ConnectorAccountService, PaymentsService } from "#proto/payments/v1/payments_pb.ts";
+import { BuyerDataService } from "#proto/payments/v1/privacy_pb.ts";
 import { PaymentRecoveryService } from "#proto/payments/v1/recovery_pb.ts";
 import { ReportService } from "#proto/payments/v1/reports_pb.ts";
 import { StatementService } from "#proto/payments/v1/statement_pb.ts";
@@ -38,6 +39,7 @@ import { driveOperationsJob, reconcileJobs } from "./jobs/reconcile.ts";
 import { bucketStarts } from "./lists/counted-ranges.ts";
 import { paymentsMetrics } from "./metrics.ts";
 import { balanceRpc } from "./rpc/balance.ts";
+import { buyerDataRpc } from "./rpc/buyer-data.ts";
 import { connectorAccountsRpc } from "./rpc/connector-accounts.ts";
 import { disputesRpc } from "./rpc/disputes.ts";
 import { feeRpc } from "./rpc/fees.ts";
@@ -117,6 +119,7 @@ function build(config: PaymentsConfig, base: ServiceBase<Database>): ServicePart
       defineRpc(ReportService, reportsRpc(context)),
       defineRpc(ConnectorAccountService, connectorAccountsRpc(context)),
       defineRpc(PaymentRecoveryService, paymentRecoveryRpc(context)),
+      defineRpc(BuyerDataService, buyerDataRpc({ ...context, keepsCard: config.ERASURE_CARD_DIGITS === "keep" })),
     ],
     teams,
     jobs: [

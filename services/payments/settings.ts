@@ -2,6 +2,7 @@
 import {
   type ConfigValues,
   integerSetting,
+  oneOf,
   optionalSetting,
   urlSetting,
   withDefault,
@@ -39,6 +40,8 @@ export const paymentsSettings = {
    * idempotency keys.
    */
   ABSENCE_AFTER_SECONDS: withDefault(integerSetting(1, 604_800), absenceSeconds),
+  /** `erase`: an erasure also removes brand, last digits and expiry of cards, and the last digits of bank accounts. */
+  ERASURE_CARD_DIGITS: withDefault(oneOf("keep", "erase"), "keep"),
   /** Pause between two reads of an account's event list. A lost webhook is recovered within twice this time. */
   EVENT_POLL_SECONDS: withDefault(integerSetting(1, 60), 60),
   /** A connector account's circuit opens when over half of this many last calls failed. Below 20 a few failures do. */

@@ -1,6 +1,6 @@
 // Applies payment events to sessions, so that a session completes even if the buyer never returns. Only events that
 // payments confirms are applied. A batch, its effects and its inbox rows are one transaction; repeated and late events
-// change nothing.
+// change nothing. `payment.erased` erases the session, also when events are published again after a restore.
 import { timestampDate } from "@bufbuild/protobuf/wkt";
 import type { Consumer } from "#platform/events/event-consumer.ts";
 import { markConsumed } from "#platform/events/inbox.ts";
@@ -11,19 +11,39 @@ import type { Event } from "#proto/events/v1/events_pb.ts";
 import { durableConsumers } from "../../services.ts";
 import type { CheckoutContext } from "../context.ts";
 import { sessionEvent } from "../flows/apply-fact.ts";
+import type { PrivacyContext } from "../flows/buyers/find-buyer.ts";
 import { isCardDecline } from "../rules/risk.ts";
 import { decideSession, type PaymentFact, type PaymentOutcome, statusIfCanceled } from "../rules/session.ts";
+import { eraseSessions } from "../store/erasures.ts";
 import { type RiskAttempt, recordAttempts } from "../store/risk-attempts.ts";
 import { changeSessions, lockSessions, type SessionChange, type StoredSession } from "../store/sessions.ts";
 
 const { name } = durableConsumers.followPayments;
 
-export function followPayments(context: Pick<CheckoutContext, "db" | "outbox" | "log" | "payments">): Consumer {
+export function followPayments(
+  context: Pick<CheckoutContext, "db" | "outbox" | "log" | "payments"> & Pick<PrivacyContext, "buyerData">,
+): Consumer {
   return {
     ...durableConsumers.followPayments,
     announcer: context.payments,
-    handle: (events) => consumeBatch(context, events),
+    handle: async (events) => {
+      await consumeBatch(context, events);
+      await followErasures(context, events);
+    },
   };
+}
+
+/** Both are erased already, unless one of the databases was restored from a backup. */
+async function followErasures(
+  { db, buyerData }: Pick<PrivacyContext, "db" | "buyerData">,
+  events: readonly Event[],
+): Promise<void> {
+  for (const { type, merchantId, environment, objectId, attributes } of events) {
+    if (type !== "payment.erased") continue;
+    const { session_id: sessionId } = attributes;
+    if (sessionId) await db.transaction((tx) => eraseSessions(tx, { merchantId, environment }, [sessionId]));
+    await buyerData.erasePayments({ merchantId, environment, paymentIds: [objectId] });
+  }
 }
 
 interface SessionFact {

@@ -24,6 +24,7 @@ const consumers = [
   durableConsumers.auditExpiries,
   durableConsumers.auditRiskRules,
   durableConsumers.auditLinks,
+  durableConsumers.auditErasures,
 ] as const;
 
 export function auditConsumers(db: Database): Consumer[] {

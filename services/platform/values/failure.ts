@@ -38,6 +38,7 @@ const catalogue: { readonly [R in FailureReason]: Entry } = {
   INTERNAL_ERROR: { code: Code.Internal, fault: true },
   CALLER_UNKNOWN: { code: Code.Unauthenticated, fault: true },
   CALLER_REFUSED: { code: Code.PermissionDenied, fault: true },
+  ERASURE_BLOCKED: { code: Code.FailedPrecondition, fault: false },
   TOO_MANY_CALLS: { code: Code.ResourceExhausted, fault: false },
 };
 

@@ -25,6 +25,7 @@ export const prefixes = {
   movement: "txn",
   payout: "po",
   report: "rpt",
+  erasure: "era",
   entry: "je",
   adjustment: "adj",
   request: "req",

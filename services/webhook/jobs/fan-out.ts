@@ -11,6 +11,7 @@ import { idSuffix, idTimeMs, isId } from "#platform/values/id.ts";
 import { type Event, EventSchema } from "#proto/events/v1/events_pb.ts";
 import type { WebhookMetrics } from "../metrics.ts";
 import { translateFact } from "../rules/public-event.ts";
+import { eraseBodies } from "../store/deliveries.ts";
 import { type FanOutEvent, queueEvents } from "../store/delivery-queue.ts";
 import { parkEvent } from "../store/parked-events.ts";
 import { dayMs } from "../store/partitions.ts";
@@ -39,6 +40,7 @@ export async function fanOut(
 ): Promise<void> {
   const wanted: FanOutEvent[] = [];
   for (const [i, event] of events.entries()) {
+    if (event.type === "payment.erased") await eraseCopies(deps.db, event);
     const translation = translateFact(event);
     if (translation.kind === "internal") continue;
     const problem = problemOf(event, clockMs()) ?? (translation.kind === "malformed" ? translation.problem : undefined);
@@ -59,6 +61,11 @@ export async function fanOut(
   });
   deps.dispatcher.admit(claimed);
   deps.onListed();
+}
+
+async function eraseCopies(db: Database, { merchantId, objectId, attributes }: Event): Promise<void> {
+  const { session_id: sessionId, attempted } = attributes;
+  await eraseBodies(db, merchantId, objectId, attempted === "false" ? sessionId : undefined);
 }
 
 function originOf({ id: eventId, merchantId, environment, traceparent, attributes, money, reference }: Event) {

@@ -166,3 +166,17 @@ export async function deliveryExists(sql: Sql, merchantId: string, id: string): 
   );
   return rows.length > 0;
 }
+
+/**
+ * Takes the object out of the bodies of a payment's deliveries: `data` is null, as for one that could not be read.
+ * @param sessionId of a session that ended without an attempt; undefined: none
+ */
+export async function eraseBodies(
+  sql: Sql,
+  merchantId: string,
+  paymentId: string,
+  sessionId: string | undefined,
+): Promise<void> {
+  await sql.rows("select erase_bodies($1, $2)", [merchantId, paymentId]);
+  if (sessionId) await sql.rows("select erase_session_bodies($1, $2)", [merchantId, sessionId]);
+}

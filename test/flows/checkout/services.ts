@@ -69,6 +69,7 @@ export async function startCheckoutServices(
     PAYMENTS_URL: await reach(money.urls.payments),
     MERCHANT_URL: money.urls.merchant,
     CHECKOUT_ORIGIN: origin,
+    BACKUP_DAYS: 30,
     IDEMPOTENCY_LEASE_SECONDS: 90,
   };
   let service = await startCheckout(config);

@@ -75,6 +75,7 @@ async function checkoutWith<T>(HASH_KEY: Ring, work: (clients: CheckoutClients) 
     PAYMENTS_URL: money.urls.payments,
     MERCHANT_URL: undefined,
     CHECKOUT_ORIGIN: undefined,
+    BACKUP_DAYS: 30,
     IDEMPOTENCY_LEASE_SECONDS: 90,
   });
   const peer = connectPeer({ url: `http://127.0.0.1:${service.port}`, token: money.settings.RPC_TOKEN });

@@ -169,6 +169,7 @@ function processorSettings(simulatorUrl: string, options: MoneyOptions) {
     CIRCUIT_OPEN_MAX_SECONDS: 1,
     STRIPE_API_URL: options.stripeUrl ?? "http://127.0.0.1:9",
     ADYEN_API_URL: "http://127.0.0.1:9",
+    ERASURE_CARD_DIGITS: "keep" as const,
   };
 }
 
