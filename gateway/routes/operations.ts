@@ -16,9 +16,9 @@ import { privacyRoutes } from "./privacy.ts";
 import { refundRoutes } from "./refunds.ts";
 import { reportRoutes } from "./reports.ts";
 import { routingRoutes } from "./routing.ts";
-import { webhookDeliveryRoutes } from "./webhook-deliveries.ts";
-import { webhookEndpointRoutes } from "./webhook-endpoints.ts";
-import { webhookRunRoutes } from "./webhook-runs.ts";
+import { webhookDeliveryRoutes } from "./webhooks/deliveries.ts";
+import { webhookEndpointRoutes } from "./webhooks/endpoints.ts";
+import { webhookRunRoutes } from "./webhooks/runs.ts";
 
 export function addOperations(context: GatewayContext, peers: Peers): void {
   checkoutSessionRoutes(context, peers);

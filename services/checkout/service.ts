@@ -88,7 +88,7 @@ function build(config: CheckoutConfig, base: ServiceBase<Database>): ServicePart
     jobs: [
       listCountsJob(db),
       expireSessionsJob(context),
-      { name: "erase-buyers", everyMs: 60_000, runOnce: () => continueErasure(context) },
+      { name: "erase-buyers", everyMs: 10_000, runOnce: () => continueErasure(context) },
       { name: "sweep-idempotency-keys", everyMs: 600_000, runOnce: () => keys.sweep() },
       { name: "sweep-risk-attempts", everyMs: 3_600_000, runOnce: () => sweepAttempts(db) },
       { name: "sweep-risk-decisions", everyMs: 3_600_000, runOnce: () => sweepDecisions(db) },

@@ -96,7 +96,7 @@ export async function chaosRun(rig: ChaosRig, options: ChaosOptions): Promise<Ch
   });
   // A pooled connection that the last fault broke fails its first query.
   for (const book of Object.values(rig.books)) {
-    await eventually("the books to be readable", () => book.ping().then(() => true), { limitMs: readyMsMax });
+    await eventually("the books to be readable", () => book.rows("select 1").then(() => true), { limitMs: readyMsMax });
   }
   const end = await endRun({ run, post, set, firedBefore, limitMs: settleMsMax, keySeconds });
   await post.stop();

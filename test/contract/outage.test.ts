@@ -36,6 +36,8 @@ const bodies: Record<string, object> = {
   updateApplication: { legal_name: "Lemon Books" },
   submitDisputeEvidence: { product_description: "A lemon tree" },
   createReport: { type: "payments", from: "2025-11-01", to: "2025-12-01" },
+  createErasure: { customer_email: "ada@example.com" },
+  exportBuyer: { customer_email: "ada@example.com" },
   giveEmail: { customer_email: "ada@example.com" },
 };
 

@@ -1,5 +1,5 @@
-// docs/contract.md §5: erasing a buyer leaves their data in no table, event or log, changes no money, and is refused while
-// a dispute is open; an export has what there is.
+// docs/contract.md §5, Privacy: erasing a buyer leaves their data in no table, event or log, changes no money, and is
+// refused while a dispute is open; an export has the buyer's sessions and payments.
 import assert from "node:assert/strict";
 import { readdir, readFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
@@ -61,7 +61,7 @@ async function findPerson(): Promise<string[]> {
   return found;
 }
 
-// Proves createErasure: response; getErasure: response; exportBuyer: response
+// Proves createErasure: response; createErasure: replay; createErasure: reuse; getErasure: response; exportBuyer: response
 test("docs/contract.md §5: an erased buyer is in no table, event or log, and the money is as before", async () => {
   const hook = {
     url: `${receiver.url}/all`,
@@ -125,7 +125,7 @@ test("docs/contract.md §5: an erased buyer is in no table, event or log, and th
   assert.deepEqual([none.at("sessions"), none.at("payments")], [[], []]);
 });
 
-// Proves createErasure: not_found, erasure_blocked; getErasure: not_found; exportBuyer: not_found
+// Proves createErasure: blocked; createErasure: body; createErasure: errors; getErasure: errors; exportBuyer: errors
 test("an open dispute keeps the data; another payment is erased by its id, and only for its merchant", async () => {
   const { payment } = await disputedPurchase(running, merchant);
   await api.refused("createErasure", 422, "erasure_blocked", { body: { payment_id: payment } });
@@ -134,9 +134,9 @@ test("an open dispute keeps the data; another payment is erased by its id, and o
   assert.deepEqual([erased.at("payments"), erased.at("sessions")], [1, 1]);
   const session = await api.call("getCheckoutSession", 200, { path: { id: other.session } });
   assert.deepEqual([session.at("description"), session.at("metadata")], ["[erased]", undefined]);
-  const nobody = newId("payment");
-  await api.refused("createErasure", 404, "not_found", { body: { payment_id: nobody } });
-  await api.refused("exportBuyer", 404, "not_found", { body: { payment_id: nobody } });
+  const unknown = newId("payment");
+  await api.refused("createErasure", 404, "not_found", { body: { payment_id: unknown } });
+  await api.refused("exportBuyer", 404, "not_found", { body: { payment_id: unknown } });
   await api.refused("getErasure", 404, "not_found", { path: { id: newId("erasure") } });
   for (const body of [{}, { customer_email: "ada@example.com", payment_id: other.payment }])
     await api.refused("createErasure", 400, "invalid_body", { body });

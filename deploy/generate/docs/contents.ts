@@ -42,6 +42,7 @@ export const chapters: readonly Chapter[] = [
       guide("docs/idempotency.md", "Idempotency", "Keys that make a request safe to repeat: how to choose them."),
       guide("docs/refunds.md", "Refunds", "How to refund, what happens then, and why a refund is refused."),
       guide("docs/reports.md", "Reports", "CSV files of payments, refunds, disputes and payouts: every column."),
+      guide("docs/privacy.md", "Privacy", "Erase a buyer's personal data, or export it: what goes and what stays."),
       guide("docs/go-live.md", "Go live", "A checklist from the sandbox to real money; what Tollbooth does not have."),
       guide(
         "docs/console.md",

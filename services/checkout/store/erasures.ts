@@ -1,4 +1,4 @@
-// The erasures table, and what an erasure changes in this service's other tables.
+// The erasures table. Functions of the schema (0016-erasures.sql) erase the rows of other tables.
 import { Columns, integer, optionalColumn, type RowOf, sqlColumn, text, time } from "#platform/database/columns.ts";
 import type { Sql, Tx } from "#platform/database/database.ts";
 import type { Id } from "#platform/values/id.ts";
@@ -20,7 +20,7 @@ const erasureColumns = new Columns({
 
 export type StoredErasure = RowOf<typeof erasureColumns>;
 
-/** Whose data: exactly one is not empty. */
+/** Names the buyer: exactly one is not empty. */
 export interface BuyerKey {
   /** In any case. */
   readonly customerEmail: string;
@@ -104,25 +104,18 @@ export async function findBuyerSessions(
   return rows.map(({ id }) => id);
 }
 
-/** Erases the owner's sessions, with what risk screening counts of them. @returns how many were not erased before */
+/** @returns how many of the owner's sessions were not erased before */
 export async function eraseSessions(tx: Tx, owner: Owner, ids: readonly string[]): Promise<number> {
-  const rows = await tx.rows(
-    `with wanted as (
-       select id from sessions where id = any($1::text[]) and merchant_id = $2 and environment = $3 order by id for update),
-     forgotten as (
-       update risk_attempts a set email = '', address_hash = null, card_fingerprint = '' from wanted where a.session_id = wanted.id)
-     update sessions t set erased_at = now() from wanted where t.id = wanted.id and t.erased_at is null returning t.id`,
-    [ids, owner.merchantId, owner.environment],
-  );
-  return rows.length;
+  const [row] = await tx.rows<{ erased: number }>("select erase_sessions($1, $2, $3::smallint) as erased", [
+    ...[ids, owner.merchantId, owner.environment],
+  ]);
+  return row?.erased ?? 0;
 }
 
 /** @returns how many links had the e-mail */
 export async function eraseLinks(tx: Tx, { merchantId, environment, customerEmail }: StoredErasure): Promise<number> {
-  const rows = await tx.rows(
-    `update payment_links set customer_email = '', description = '', line_items = '[]'
-     where merchant_id = $1 and environment = $2 and customer_email <> '' and lower(customer_email) = lower($3) returning id`,
-    [merchantId, environment, customerEmail],
-  );
-  return rows.length;
+  const [row] = await tx.rows<{ erased: number }>("select erase_links($1, $2::smallint, $3) as erased", [
+    ...[merchantId, environment, customerEmail],
+  ]);
+  return row?.erased ?? 0;
 }

@@ -1,10 +1,11 @@
-// Finds payments by their buyer's e-mail, and erases personal data by the function `erase_payments` (schema/0046-erasure.sql).
+// Finds payments by their buyer's e-mail, and erases personal data by the function `erase_payments`
+// (schema/0046-erasure.sql).
 import type { Sql, Tx } from "#platform/database/database.ts";
 import type { Owner } from "./payment-records.ts";
 
 export interface BuyerPayment {
   readonly id: string;
-  /** A dispute of it is open. */
+  /** It has an open dispute. */
   readonly disputed: boolean;
 }
 

@@ -43,7 +43,8 @@ export function openTx(rows: Tx["rows"]): Tx {
 const unknownServer = "57TB1";
 
 export class Database implements GroupedSql {
-  readonly #pool: pg.Pool;
+  /** Outside for its counters only. */
+  readonly pool: pg.Pool;
   readonly #writes: WriteWatch;
   readonly #batches = new Map<unknown, Batch<never, unknown>>();
 
@@ -51,7 +52,7 @@ export class Database implements GroupedSql {
   onUnknownServer: () => void = () => {};
 
   protected constructor(pool: pg.Pool) {
-    this.#pool = pool;
+    this.pool = pool;
     whenRefused(pool, unknownServer, () => this.onUnknownServer());
     this.#writes = new WriteWatch(pool);
   }
@@ -62,7 +63,7 @@ export class Database implements GroupedSql {
   }
 
   async rows<Row>(text: string, params: readonly unknown[] = []): Promise<Row[]> {
-    return await this.#withCurrentPlans(() => rowsOn<Row>(this.#pool, text, params));
+    return await this.#withCurrentPlans(() => rowsOn<Row>(this.pool, text, params));
   }
 
   async batched<Item, Answer>(query: BulkQuery<Item, Answer>, item: Item): Promise<Answer> {
@@ -72,14 +73,9 @@ export class Database implements GroupedSql {
     return await batch.add(item);
   }
 
-  /** For its counters only. */
-  get pool(): pg.Pool {
-    return this.#pool;
-  }
-
   /** Runs the work in one transaction (read committed) and commits; a throw rolls back. */
   async transaction<T>(work: (tx: Tx) => Promise<T>): Promise<T> {
-    const client = await this.#pool.connect();
+    const client = await this.pool.connect();
     // Pipelined with initial reads; writes and everything after them wait until the transaction has begun.
     const begun = client.query("begin");
     begun.catch(() => {});
@@ -113,7 +109,7 @@ export class Database implements GroupedSql {
   readonly #brief: Sql = {
     rows: async <Row>(text: string, params: readonly unknown[] = []): Promise<Row[]> => {
       if (onlyReads.test(text)) return await this.rows(text, params);
-      const client = await this.#pool.connect();
+      const client = await this.pool.connect();
       let isBroken = true;
       try {
         // Pipelined with the statement.
@@ -130,36 +126,30 @@ export class Database implements GroupedSql {
 
   /** Runs reads on one snapshot, each planned for its own parameters: the best plan of a list depends on its filter. */
   async snapshot<T>(read: (sql: Sql) => Promise<T>): Promise<T> {
-    return await this.#withCurrentPlans(() => this.#snapshotOnce(read));
-  }
-
-  async #snapshotOnce<T>(read: (sql: Sql) => Promise<T>): Promise<T> {
-    const client = await this.#pool.connect();
-    let isBroken = false;
-    try {
-      await client.query(
-        "begin isolation level repeatable read, read only; set local plan_cache_mode = force_custom_plan",
-      );
-      return await read({ rows: (text, params = []) => rowsOn(client, text, params) });
-    } catch (error) {
-      isBroken = sqlState(error) === preparedBefore;
-      throw error;
-    } finally {
-      // No write happened. If this fails, the connection is broken and the pool must drop it.
-      await client.query("commit").catch(() => (isBroken = true));
-      client.release(isBroken);
-    }
+    return await this.#withCurrentPlans(async () => {
+      const client = await this.pool.connect();
+      let isBroken = true;
+      try {
+        await client.query(
+          "begin isolation level repeatable read, read only; set local plan_cache_mode = force_custom_plan",
+        );
+        const found = await read({ rows: (text, params = []) => rowsOn(client, text, params) });
+        await client.query("commit");
+        isBroken = false;
+        return found;
+      } finally {
+        // After an error the connection is dropped: a migration may have outdated its prepared statements.
+        client.release(isBroken);
+      }
+    });
   }
 
   /** Repeats statements that a migration refuses on older connections, which end with each try; they did nothing. */
-  async #withCurrentPlans<T>(run: () => Promise<T>): Promise<T> {
-    for (let tries = 1; ; tries++) {
-      try {
-        return await run();
-      } catch (error) {
-        if (sqlState(error) !== preparedBefore || tries > this.#pool.options.max) throw error;
-      }
-    }
+  async #withCurrentPlans<T>(run: () => Promise<T>, tries = this.pool.options.max): Promise<T> {
+    return await run().catch((error) => {
+      if (sqlState(error) !== preparedBefore || tries === 0) throw error;
+      return this.#withCurrentPlans(run, tries - 1);
+    });
   }
 
   /** False while the server answers but accepts no writes. @throws when it does not answer */
@@ -167,12 +157,8 @@ export class Database implements GroupedSql {
     return await this.#writes.takesWrites();
   }
 
-  async ping(): Promise<void> {
-    await this.rows("select 1");
-  }
-
   async close(): Promise<void> {
-    await this.#pool.end();
+    await this.pool.end();
   }
 }
 

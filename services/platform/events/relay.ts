@@ -1,5 +1,4 @@
 // Publishes the outbox's rows at least once, in row order as far as commits allow, without ever giving up a row.
-import { performance } from "node:perf_hooks";
 import { setTimeout as pause } from "node:timers/promises";
 import type { Registry } from "prom-client";
 import type { Database } from "#platform/database/database.ts";

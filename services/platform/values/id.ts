@@ -118,6 +118,7 @@ function ulidText(ms: number, random: bigint): string {
  */
 export function randomHex(bytes: number): string {
   return randomUUID()
-    .replaceAll("-", "")
+    .split("-")
+    .join("")
     .slice(0, 2 * bytes);
 }

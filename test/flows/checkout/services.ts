@@ -22,6 +22,8 @@ export interface CheckoutServices {
   readonly db: Database;
   /** The checkout service's own URL. */
   readonly databaseUrl: string;
+  /** Of the owner of the tables. */
+  readonly ownerUrl: string;
   /** RPC address of the checkout service. */
   readonly url: string;
   readonly announced: AnnouncedEvents;
@@ -87,6 +89,7 @@ export async function startCheckoutServices(
       return db;
     },
     databaseUrl: database.serviceUrl,
+    ownerUrl: database.url,
     url,
     announced,
     create: async (change, key) => {

@@ -29,6 +29,7 @@ const whileSuspended = [
   "payments.v1.PaymentsService/CancelPayment",
   "payments.v1.PaymentsService/RefundPayment",
   "payments.v1.ReportService/CreateReport",
+  "checkout.v1.PrivacyService/CreateErasure",
 ];
 /** A person's own access, logs, and team changes, for which the service reads the status itself. */
 const always = [

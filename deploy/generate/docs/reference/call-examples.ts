@@ -68,6 +68,8 @@ export const callExamples: Readonly<Record<string, CallExample>> = {
       version: 3,
     },
   },
+  createErasure: { body: { customer_email: "ada@example.com" } },
+  exportBuyer: { body: { customer_email: "ada@example.com" } },
   listApiKeys: { query: { limit: 50 } },
   createApiKey: { body: { name: "Reports", scopes: ["payments:read"], expires_at: "2031-01-01T00:00:00Z" } },
   limitApiKey: { body: { allowed_ips: ["203.0.113.0/24", "2001:db8::/32"] } },

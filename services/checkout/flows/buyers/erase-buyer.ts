@@ -1,10 +1,9 @@
-// Erases a buyer's personal data. Phases, each safe to rerun: 1 refuse while a dispute is open (payments) · 2 insert the
-// erasure with its event · 3 for each batch: erase payments (payments), then sessions with the count, in one transaction
-// · 4 erase links and finish · 5 store the answer. A job continues what is not finished. The webhook service erases its
+// Erases a buyer's personal data. Phases, each safe to rerun: 1 refuse while a dispute is open (payments) · 2 insert
+// the erasure with its event · 3 for each batch: erase payments (payments), then sessions with the count, in one
+// transaction · 4 erase links and finish · 5 store the answer. A job continues an unfinished one. Webhook erases its
 // copies by the events of the payments.
 import { create } from "@bufbuild/protobuf";
 import { type IdempotencyScope, withIdempotency } from "#platform/database/idempotency.ts";
-import { crashPoint } from "#platform/process/crash-point.ts";
 import { clockNow } from "#platform/values/clock.ts";
 import { Failure, requireFound } from "#platform/values/failure.ts";
 import { newId } from "#platform/values/id.ts";
@@ -56,7 +55,6 @@ async function acceptErasure(context: PrivacyContext, request: Owner & BuyerKey,
     return erasure;
   });
   context.outbox.wake();
-  crashPoint("erase-buyer.2-accepted");
   return accepted;
 }
 
@@ -74,7 +72,6 @@ async function driveErasure({ db, outbox, ...context }: PrivacyContext, erasure:
     const found = await findBuyer({ db, ...context }, erasure);
     const paymentIds = [...found.paymentIds];
     const { erased, blockedIds } = await context.buyerData.erasePayments({ merchantId, environment, paymentIds });
-    crashPoint("erase-buyer.3-payments-erased");
     const sessionIds = found.sessionIds.filter((id) => !blockedIds.includes(paymentIdOf(id)));
     await db.transaction(async (tx) => addErased(tx, erasure.id, erased, await eraseSessions(tx, erasure, sessionIds)));
     if (blockedIds.length > 0) return;

@@ -34,3 +34,28 @@ begin
 end $$;
 create trigger sessions_stay_erased before update on sessions for each row when (new.erased_at is not null)
   execute function keep_session_erased();
+
+-- Erases the owner's sessions, with what risk screening counts of them. @returns how many were not erased before
+create function erase_sessions(ids text[], merchant text, env smallint) returns integer language plpgsql as $$
+declare
+  erased integer;
+begin
+  perform from sessions where id = any(ids) and merchant_id = merchant and environment = env order by id for update;
+  update risk_attempts a set email = '', address_hash = null, card_fingerprint = '' from sessions t
+    where t.id = any(ids) and t.merchant_id = merchant and t.environment = env and a.session_id = t.id;
+  update sessions set erased_at = now()
+    where id = any(ids) and merchant_id = merchant and environment = env and erased_at is null;
+  get diagnostics erased = row_count;
+  return erased;
+end $$;
+
+-- @returns how many links had the e-mail
+create function erase_links(merchant text, env smallint, wanted text) returns integer language plpgsql as $$
+declare
+  erased integer;
+begin
+  update payment_links set customer_email = '', description = '', line_items = '[]'
+    where merchant_id = merchant and environment = env and customer_email <> '' and lower(customer_email) = lower(wanted);
+  get diagnostics erased = row_count;
+  return erased;
+end $$;

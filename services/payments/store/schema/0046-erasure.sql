@@ -48,7 +48,7 @@ begin
     where p.id = any(ids) and p.erased_at is null and r.merchant_id = p.merchant_id and r.environment = p.environment and r.status = 'ready'
       and r.type in ('payments', 'refunds', 'disputes');
   return query
-    update payments p set erased_at = now(), card_erased = not keeps_card where p.id = any(ids) and p.erased_at is null
+    update payments p set erased_at = now(), card_erased = not keeps_card, version = p.version where p.id = any(ids) and p.erased_at is null
     returning p.id, p.session_id, p.visible;
   delete from customer_emails c using payments p where p.id = any(ids) and (c.merchant_id, c.environment) = (p.merchant_id, p.environment)
     and c.email = any(emails) and not exists (select from payments o where o.merchant_id = c.merchant_id

@@ -2,11 +2,11 @@
 import { create } from "@bufbuild/protobuf";
 import { Type } from "typebox";
 import { ListDeliveriesResponseSchema } from "#proto/webhook/v1/webhook_pb.ts";
-import { enumSchema, idSchema } from "../../services/public-json/field.ts";
-import { presentMessage } from "../../services/public-json/present.ts";
-import { type GatewayContext, merchantRoute } from "../auth/auth.ts";
-import { dataSchema, emptyForUnknown } from "../json/parts/list.ts";
-import { afterQuery, logPage, pageAfter } from "../json/parts/log-page.ts";
+import { enumSchema, idSchema } from "../../../services/public-json/field.ts";
+import { presentMessage } from "../../../services/public-json/present.ts";
+import { type GatewayContext, merchantRoute } from "../../auth/auth.ts";
+import { dataSchema, emptyForUnknown } from "../../json/parts/list.ts";
+import { afterQuery, logPage, pageAfter } from "../../json/parts/log-page.ts";
 import {
   DeliveryJson,
   DeliveryWithAttempts,
@@ -15,8 +15,8 @@ import {
   presentDelivery,
   presentDeliveryWithAttempts,
   presentPaymentDelivery,
-} from "../json/webhook.ts";
-import type { Peers } from "../peers.ts";
+} from "../../json/webhook.ts";
+import type { Peers } from "../../peers.ts";
 
 const tag = "Webhooks";
 const endpointId = idSchema("endpoint", "Id of the endpoint.");

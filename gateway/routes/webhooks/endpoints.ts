@@ -6,13 +6,13 @@ import {
   idSchema,
   jsonComponent,
   listValues,
-} from "../../services/public-json/field.ts";
-import { type GatewayContext, merchantRoute } from "../auth/auth.ts";
-import { displayText } from "../http/display-text.ts";
-import { httpsUrl } from "../http/own-formats.ts";
-import { idempotencyOf, markReplay } from "../idempotency.ts";
-import { assertOwnEnvironment } from "../json/parts/input.ts";
-import { dataSchema } from "../json/parts/list.ts";
+} from "../../../services/public-json/field.ts";
+import { type GatewayContext, merchantRoute } from "../../auth/auth.ts";
+import { displayText } from "../../http/display-text.ts";
+import { httpsUrl } from "../../http/own-formats.ts";
+import { idempotencyOf, markReplay } from "../../idempotency.ts";
+import { assertOwnEnvironment } from "../../json/parts/input.ts";
+import { dataSchema } from "../../json/parts/list.ts";
 import {
   EndpointJson,
   EndpointWithSecret,
@@ -20,10 +20,10 @@ import {
   payloadInput,
   presentEndpoint,
   presentEndpointWithSecret,
-} from "../json/webhook.ts";
-import { describedEvents } from "../openapi/text.ts";
-import { strict } from "../operation.ts";
-import type { Peers } from "../peers.ts";
+} from "../../json/webhook.ts";
+import { describedEvents } from "../../openapi/text.ts";
+import { strict } from "../../operation.ts";
+import type { Peers } from "../../peers.ts";
 
 const tag = "Webhooks";
 const endpointId = Type.Object({ id: idSchema("endpoint", "Id of the endpoint.") });

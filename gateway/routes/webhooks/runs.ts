@@ -2,14 +2,14 @@
 // (docs/contract.md §9).
 import { Type } from "typebox";
 import { Failure } from "#platform/values/failure.ts";
-import { idSchema, jsonComponent } from "../../services/public-json/field.ts";
-import { presentMessage } from "../../services/public-json/present.ts";
-import { type GatewayContext, merchantRoute } from "../auth/auth.ts";
-import { moment } from "../http/own-formats.ts";
-import { momentOf } from "../json/parts/time-bound.ts";
-import { RetryRunJson } from "../json/webhook.ts";
-import { strict } from "../operation.ts";
-import type { Peers } from "../peers.ts";
+import { idSchema, jsonComponent } from "../../../services/public-json/field.ts";
+import { presentMessage } from "../../../services/public-json/present.ts";
+import { type GatewayContext, merchantRoute } from "../../auth/auth.ts";
+import { moment } from "../../http/own-formats.ts";
+import { momentOf } from "../../json/parts/time-bound.ts";
+import { RetryRunJson } from "../../json/webhook.ts";
+import { strict } from "../../operation.ts";
+import type { Peers } from "../../peers.ts";
 
 const tag = "Webhooks";
 const endpointId = idSchema("endpoint", "Id of the endpoint.");
