@@ -1,14 +1,11 @@
 // docs/contract.md §5, Privacy: erasing a buyer leaves their data in no table, event or log, changes no money, and is
 // refused while a dispute is open; an export has the buyer's sessions and payments.
 import assert from "node:assert/strict";
-import { readdir, readFile } from "node:fs/promises";
-import { dirname, join } from "node:path";
 import { newId } from "#platform/values/id.ts";
 import { membersOf } from "#platform/values/unchecked.ts";
-import { sources } from "../../services/services.ts";
 import { disputedPurchase } from "../console/purchases.ts";
-import { inDatabase } from "../harness/database.ts";
 import { eventually } from "../harness/eventually.ts";
+import { findText } from "../harness/files/find-text.ts";
 import { payInFrame } from "../harness/pay.ts";
 import { startReceiver } from "../harness/receiver.ts";
 import { fixture } from "../harness/suite.ts";
@@ -36,30 +33,7 @@ async function buy(change: object = {}): Promise<{ session: string; payment: str
   return { session: session.text("id"), payment: confirmed.text("payment_id") };
 }
 
-/** Where the person still is: tables, with the outboxes that hold the streams' bytes, and logs. */
-async function findPerson(): Promise<string[]> {
-  const found: string[] = [];
-  for (const source of sources) {
-    const url = `${running.database}_${source}`;
-    const tables = await inDatabase<{ name: string }>(
-      url,
-      "select relname as name from pg_class where relkind = 'r' and relnamespace = 'public'::regnamespace",
-    );
-    for (const { name } of tables) {
-      const hidden = Buffer.from(person).toString("hex");
-      const [row] = await inDatabase<{ n: string }>(
-        url,
-        `select count(*) as n from "${name}" t where t::text ilike '%${person}%' or t::text like '%${hidden}%'`,
-      );
-      if (Number(row?.n) > 0) found.push(`${source}.${name}: ${row?.n}`);
-    }
-  }
-  const logs = join(dirname(dirname(running.rpc_files.callers)), "logs");
-  for (const name of await readdir(logs)) {
-    if ((await readFile(join(logs, name), "utf8")).toLowerCase().includes(person)) found.push(name);
-  }
-  return found;
-}
+const findPerson = () => findText(running, person);
 
 // Proves createErasure: response; createErasure: replay; createErasure: reuse; getErasure: response; exportBuyer: response
 test("docs/contract.md §5: an erased buyer is in no table, event or log, and the money is as before", async () => {
