@@ -14,10 +14,9 @@ end $$;
 -- The same for a session that ended without an attempt: its deliveries name no payment.
 create function erase_session_bodies(merchant text, session text) returns void language plpgsql as $$
 begin
-  update deliveries d set body = without_object(d.body) from endpoints e
-    where e.merchant_id = merchant and d.merchant_id = merchant and d.endpoint_id = e.id and d.payment_id is null
-      and d.event_type in ('checkout_session.expired', 'checkout_session.canceled')
-      and convert_from(d.body, 'UTF8')::jsonb -> 'data' ->> 'id' = session;
+  update deliveries set body = without_object(body)
+    where merchant_id = merchant and payment_id is null and event_type in ('checkout_session.expired', 'checkout_session.canceled')
+      and convert_from(body, 'UTF8')::jsonb -> 'data' ->> 'id' = session;
   update delivery_queue set body = without_object(body)
     where merchant_id = merchant and payment_id is null and convert_from(body, 'UTF8')::jsonb -> 'data' ->> 'id' = session;
 end $$;
