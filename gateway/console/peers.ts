@@ -3,6 +3,7 @@ import type { Host } from "#platform/process/host.ts";
 import { connectPeer } from "#platform/rpc/client.ts";
 import { CheckoutService } from "#proto/checkout/v1/checkout_pb.ts";
 import { PaymentLinkService } from "#proto/checkout/v1/links_pb.ts";
+import { PrivacyService } from "#proto/checkout/v1/privacy_pb.ts";
 import { RiskService } from "#proto/checkout/v1/risk_pb.ts";
 import { AuditService } from "#proto/merchant/v1/audit_pb.ts";
 import {
@@ -46,6 +47,7 @@ export function connectConsolePeers(config: ConsoleConfig, { neighbours }: Pick<
     receipts: merchant.client(ReceiptService),
     checkout: checkout.client(CheckoutService),
     links: checkout.client(PaymentLinkService),
+    privacy: checkout.client(PrivacyService),
     risk: checkout.client(RiskService),
     payments: payments.client(PaymentsService),
     disputes: payments.client(DisputeService),

@@ -27,7 +27,7 @@ import type {
 import { runInZone } from "./view/zone.ts";
 
 type Show<V> = (visit: V) => Promise<Answer | FastifyReply>;
-type Take<V> = (visit: V, form: Form) => Promise<Answer>;
+type Take<V> = (visit: V, form: Form) => Promise<Answer | FastifyReply>;
 
 interface FormNeeds<V> {
   /** A right of services/merchant/rules; default: every member has it. */

@@ -59,6 +59,8 @@ const pages = {
   "/team/members/:id/remove": "team.write",
   "/profile": "",
   "/notifications": "",
+  "/privacy": "profile.write",
+  "/privacy/erasures/:id": "profile.write",
   "/audit": "audit.read",
 } as const;
 
@@ -94,6 +96,9 @@ const forms = {
   "/team/members/:id/remove": "team.write",
   "/profile": "profile.write",
   "/notifications": "",
+  "/privacy": "profile.write",
+  "/privacy/export": "profile.write",
+  "/privacy/erase": "profile.write",
 } as const;
 
 const roles = ["owner", "admin", "developer", "support", "finance", "viewer"] as const;
@@ -150,6 +155,7 @@ async function objectsOf(of: string, apiKey: string): Promise<Record<string, str
       const { events } = await webhook.client(WebhookService).listEvents(owned);
       return events[0]?.id;
     });
+    const erasure = await api.post("/v1/privacy/erasures", { customer_email: "ada@rights.example" });
     const members = await merchant.client(PeopleService).listMembers({ door: Door.MERCHANTS, merchantId: of });
     const viewer =
       members.members.find(({ role }) => role === "viewer")?.person?.id ?? "usr_00000000000000000000000000";
@@ -160,6 +166,7 @@ async function objectsOf(of: string, apiKey: string): Promise<Record<string, str
       "/events": eventId,
       "/processors": connectors[0]?.id ?? "",
       "/team": viewer,
+      "/privacy": erasure.expect(201).text("id"),
       ":did": deliveries[0]?.id ?? "",
       ":run": run?.id ?? "",
     };

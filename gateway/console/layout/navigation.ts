@@ -49,6 +49,7 @@ export const merchantNavigation: readonly Group[] = [
       { path: "/team", label: "team", action: "team.read" },
       { path: "/profile", label: "profile" },
       { path: "/notifications", label: "notifications" },
+      { path: "/privacy", label: "privacy", action: "profile.write" },
       { path: "/audit", label: "audit", action: "audit.read" },
     ],
   },

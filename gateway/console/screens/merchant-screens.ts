@@ -22,6 +22,7 @@ import { auditRoutes } from "./settings/audit.ts";
 import { brandingRoutes } from "./settings/branding.ts";
 import { brandingPreviewRoutes } from "./settings/branding-preview.ts";
 import { notificationsRoutes } from "./settings/notifications.ts";
+import { privacyRoutes } from "./settings/privacy.ts";
 import { processorCredentialRoutes } from "./settings/processor-credentials.ts";
 import { processorMethodRoutes } from "./settings/processor-methods.ts";
 import { processorRoutes, processorsRoutes } from "./settings/processors.ts";
@@ -62,5 +63,6 @@ export function merchantScreens(context: ConsoleContext): void {
   teamMemberRoutes(context);
   profileRoutes(context);
   notificationsRoutes(context);
+  privacyRoutes(context);
   auditRoutes(context);
 }

@@ -40,6 +40,7 @@ const tones = {
     busy: "wait",
   },
   payoutStates: { pending: "wait", in_transit: "wait", paid: "good", failed: "bad", returned: "bad" },
+  erasureStates: { running: "wait", finished: "good" },
   reportStates: { queued: "wait", running: "wait", ready: "good", failed: "bad" },
   merchantStates: { active: "good", approved: "good", suspended: "bad", rejected: "bad", submitted: "wait" },
 } as const satisfies Readonly<Partial<Record<CodeArea, Readonly<Record<string, Tone>>>>>;

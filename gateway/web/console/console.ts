@@ -34,12 +34,12 @@ function reportZone(): void {
   document.cookie = `tollbooth-zone=${encodeURIComponent(timeZone)}; path=/; max-age=31536000; samesite=lax`;
 }
 
-/** Submits a form once; a page restored from the browser's history can submit again. */
+/** Submits a form once, except for downloads, which leave the page. A restored page can submit again. */
 function singleSends(): void {
   document.addEventListener("submit", (event) => {
     if (event.defaultPrevented || !(event.target instanceof HTMLFormElement)) return;
     const form = event.target;
-    if (form.method !== "post") return;
+    if (form.method !== "post" || event.submitter?.hasAttribute("data-download")) return;
     if (form.dataset.sent) event.preventDefault();
     form.dataset.sent = "yes";
     form.setAttribute("aria-busy", "true");

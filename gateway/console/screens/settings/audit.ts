@@ -14,6 +14,7 @@ import { cursorLinks, filterChips, withFilter } from "../../view/pieces.ts";
 import { loadSection } from "../../view/section.ts";
 import { factList, htmlTable } from "../../view/table.ts";
 import { dateTimeText, dayShown } from "../../view/values.ts";
+import { eraseAction } from "./privacy.ts";
 
 const pageSize = 50;
 
@@ -175,6 +176,7 @@ const objectPages: readonly ObjectPage[] = [
   { noun: "connector", action: "connectors.read", path: "/processors" },
   { noun: "payment", action: "payments.read", path: "/payments" },
   { noun: "dispute", action: "payments.read", path: "/disputes" },
+  { noun: "erasure", action: eraseAction, path: "/privacy/erasures" },
 ];
 
 const idsMax = 200;

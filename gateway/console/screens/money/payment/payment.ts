@@ -15,6 +15,7 @@ import { codeBlock, renderCopyable } from "../../../view/pieces.ts";
 import { renderMissing, unlessAway } from "../../../view/section.ts";
 import { factList, htmlTable, metadataList } from "../../../view/table.ts";
 import { dateTimeText, moneyText } from "../../../view/values.ts";
+import { eraseAction } from "../../settings/privacy.ts";
 import { paymentChip } from "../payments/table.ts";
 import { captureRoutes } from "./capture.ts";
 import { loadNotes, noteRoutes } from "./notes.ts";
@@ -55,7 +56,7 @@ async function paymentPage(context: ConsoleContext, visit: MerchantVisit): Promi
     body: html`<div class="heading"><h1>${title}</h1>${payment ? paymentChip(language, payment) : ""}</div>
 <p>${renderCopyable(language, paymentId)}</p>
 ${payment && related ? renderPaidTwice(visit, payment, related) : ""}${payment ? failureAndActions(visit, payment) : renderMissing(language, texts.payment)}
-<div class="halves">${payment ? html`<div class="screen"><div class="panel">${paymentFacts(visit, payment)}${receiptForm(visit, payment)}</div>${cardFacts(visit, payment)}${notes}</div>` : notes}${renderTimeline(visit, payment, story)}</div>
+<div class="halves">${payment ? html`<div class="screen"><div class="panel">${paymentFacts(visit, payment)}${receiptForm(visit, payment)}${eraseLink(visit, payment)}</div>${cardFacts(visit, payment)}${notes}</div>` : notes}${renderTimeline(visit, payment, story)}</div>
 ${payment && related ? renderRelated(visit, payment, related) : ""}
 ${booksHtml}${payment ? renderDeveloperDetails(context, visit, payment) : ""}`,
   };
@@ -85,6 +86,11 @@ function actions({ base, language, may }: MerchantVisit, payment: Payment): Html
       : []),
   ];
   return shown.length === 0 ? "" : html`<div class="actions">${shown}</div>`;
+}
+
+function eraseLink({ base, language, may }: MerchantVisit, { id }: Payment): Html | string {
+  if (!may(eraseAction)) return "";
+  return html`<p><a href="${base}/privacy?payment=${id}">${textsOf(language).payment.eraseBuyer}</a></p>`;
 }
 
 /** @param entries undefined during an outage */
