@@ -92,7 +92,14 @@ test("events that are published again erase what a restore brought back in check
 test("a refund, a buyer's e-mail and a slower writer do not bring erased data back", async () => {
   const { payments, paymentsDatabaseUrl } = services.money;
   const session = await paidSession("emil@example.com");
+  await inDatabase(
+    paymentsDatabaseUrl,
+    `insert into processor_notices (connector, environment, account, id, kind, ref, reference, happened_at, details) values
+       ('adyen', 1, 'Shop', '1', 'payment', 'P1', '${session.paymentId}', now(), '{"alias": "A1", "cardSummary": "1111"}')`,
+  );
   await erase("emil@example.com");
+  const notices = await inDatabase(paymentsDatabaseUrl, "select details from processor_notices where id = '1'");
+  assert.deepEqual(notices, [{ details: { cardSummary: "1111" } }]);
   await payments.refundPayment({ ...owner(), paymentId: session.paymentId, amount: 100n });
   await inDatabase(
     paymentsDatabaseUrl,

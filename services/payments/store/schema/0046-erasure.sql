@@ -27,6 +27,9 @@ create trigger payments_stay_erased before update on payments for each row when 
 create index payments_of_unseen_email on payments (merchant_id, environment, lower(customer_email))
   where not visible and customer_email <> '';
 
+-- Notices of a payment: its id, which a number may follow.
+create index processor_notices_of_payment on processor_notices (left(reference, 30)) where reference <> '';
+
 -- Erases payments whose rows the caller has locked, and what belongs to them. Of the owner, since notes are only added otherwise.
 -- Reports that may list them expire. @returns the payments that were not erased before, with their sessions
 create function erase_payments(ids text[], keeps_card boolean) returns table (id text, session_id text, visible boolean)
@@ -43,6 +46,8 @@ begin
   update dispute_files f set name = '' from disputes d where d.id = f.dispute_id and d.payment_id = any(ids);
   delete from dispute_file_pieces i using dispute_files f, disputes d
     where f.id = i.file_id and d.id = f.dispute_id and d.payment_id = any(ids);
+  update processor_notices n set details = n.details - array['alias', 'tokenization.shopperReference']
+    where left(n.reference, 30) = any(ids) and n.reference <> '';
   update payment_notes n set note = '[erased]' where n.payment_id = any(ids);
   update reports r set expires_at = least(r.expires_at, now()) from payments p
     where p.id = any(ids) and p.erased_at is null and r.merchant_id = p.merchant_id and r.environment = p.environment and r.status = 'ready'
