@@ -92,6 +92,8 @@ export async function storyOf(running: StackInfo, hook: string): Promise<Story> 
   const month = { type: "refunds", from: "2025-11-01", to: "2025-12-01" };
   const report = (await own.post("/v1/reports", month)).expect(201).text("id");
   await eventually("the report", async () => (await own.get(`/v1/reports/${report}`)).text("status") === "ready");
+  const buyer = { customer_email: "grace@example.com" };
+  const erasure = (await own.post("/v1/privacy/erasures", buyer)).expect(201).text("id");
   const request = await eventually("a request of the log", async () =>
     (await own.get("/v1/merchants/me/requests")).expect(200).text("data.0.id"),
   );
@@ -109,6 +111,7 @@ export async function storyOf(running: StackInfo, hook: string): Promise<Story> 
     po: payout,
     evt: event,
     rpt: report,
+    era: erasure,
     [kindOf(hooks)]: hooks,
     [kindOf(delivery)]: delivery,
     ak: key.text("id"),
