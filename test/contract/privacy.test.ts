@@ -65,15 +65,7 @@ test("docs/contract.md §5: an erased buyer is in no table, event or log, and th
   );
   const read = await api.call("getErasure", 200, { path: { id: erased.text("id") } });
   assert.deepEqual(read.body, erased.body);
-  await eventually(
-    "no trace",
-    async () => {
-      const found = await findPerson();
-      if (found.length > 0) console.log(found);
-      return found.length === 0;
-    },
-    { limitMs: 20_000 },
-  );
+  await eventually("no trace", async () => (await findPerson()).length === 0, { limitMs: 20_000 });
 
   const after = await api.call("getPayment", 200, { path: { id: paid.payment } });
   const money = ({ body }: { body: unknown }) => {

@@ -65,7 +65,7 @@ async function rehearse(old: Release): Promise<void> {
     const signingSecret = hook.expect(201).text("signing_secret");
     const stopping = await stoppedToMigrate(old);
     if (stopping.length > 0) {
-      // Connections then have plans of the tables as they are. Its step repeats the migration, which changes nothing.
+      // Gives the connections plans of the old tables. The first step repeats the migration, which changes nothing.
       for (let i = 1; i <= shoppers; i++) await buyProduct(shop, await orderProduct(shop, `before-${i}`));
       for (const service of stopping) await cluster.end(service, old);
       await cluster.migrate(thisRelease);

@@ -156,6 +156,11 @@ export function paymentIdOf(sessionId: Id<"session">): Id<"payment"> {
   return `pay_${idSuffix(sessionId)}`;
 }
 
+/** Whether or not the payment has a session. */
+export function sessionIdOf(paymentId: string): Id<"session"> {
+  return `cs_${idSuffix(paymentId)}`;
+}
+
 function isLate(session: SessionState, fact: PaymentFact): boolean {
   if (fact.version > 0n) return fact.version < session.paymentVersion;
   if (fact.failedAttempts < session.failedAttempts) return true;

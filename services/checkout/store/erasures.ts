@@ -3,6 +3,7 @@ import { Columns, integer, optionalColumn, type RowOf, sqlColumn, text, time } f
 import type { Sql, Tx } from "#platform/database/database.ts";
 import type { Id } from "#platform/values/id.ts";
 import type { Environment } from "#proto/merchant/v1/merchant_pb.ts";
+import { sessionIdOf } from "../rules/session.ts";
 import type { Owner } from "./session-lists.ts";
 
 const erasureColumns = new Columns({
@@ -89,17 +90,17 @@ export async function finishErasure(tx: Tx, id: string, paymentLinks: number): P
   return row && erasureOf(row);
 }
 
-/** Sessions with the e-mail that are not erased, newest first. */
-export async function findBuyerSessions(
-  sql: Sql,
-  owner: Owner,
-  email: string,
-  limit: number,
-): Promise<Id<"session">[]> {
+/** The buyer's sessions that are not erased, newest first. @param buyer with a payment: the session of that payment */
+export async function findBuyerSessions(sql: Sql, buyer: Owner & BuyerKey, limit: number): Promise<Id<"session">[]> {
+  const { merchantId, environment, customerEmail, paymentId } = buyer;
+  const [condition, value] =
+    paymentId === ""
+      ? ["t.customer_email <> '' and lower(t.customer_email) = lower($3)", customerEmail]
+      : ["t.id = $3", sessionIdOf(paymentId)];
   const rows = await sql.rows<{ id: Id<"session"> }>(
-    `select t.id from sessions t where t.merchant_id = $1 and t.environment = $2 and t.customer_email <> ''
-       and lower(t.customer_email) = lower($3) order by t.created_at desc, t.id desc limit $4`,
-    [owner.merchantId, owner.environment, email, limit],
+    `select t.id from sessions t where t.merchant_id = $1 and t.environment = $2 and t.erased_at is null and ${condition}
+     order by t.created_at desc, t.id desc limit $4`,
+    [merchantId, environment, value, limit],
   );
   return rows.map(({ id }) => id);
 }

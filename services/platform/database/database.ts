@@ -144,7 +144,7 @@ export class Database implements GroupedSql {
     });
   }
 
-  /** Repeats statements that a migration refuses on older connections, which end with each try; they did nothing. */
+  /** After a migration older connections refuse some prepared reads, once: the pool then drops the connection. */
   async #withCurrentPlans<T>(run: () => Promise<T>, tries = this.pool.options.max): Promise<T> {
     return await run().catch((error) => {
       if (sqlState(error) !== preparedBefore || tries === 0) throw error;

@@ -65,7 +65,7 @@ async function withBuyer<T>(
   const { merchantId, environment, language } = visit;
   try {
     const found = await context.peers.privacy.exportBuyer({ merchantId, environment, ...requestOf(buyer) });
-    if (isSomething(found)) return await then(found, buyer);
+    if (found.sessions.length + found.payments.length > 0) return await then(found, buyer);
   } catch (error) {
     return await startPage(context, visit, buyer, refusalOf(visit, buyer, error));
   }
@@ -97,11 +97,6 @@ function refusalOf({ language }: MerchantVisit, buyer: Buyer, error: unknown): P
   if (reason === "IDEMPOTENCY_KEY_REUSE") return [[fieldOf(buyer), texts.changed]];
   throw error;
 }
-
-/** Erased sessions are found by their payment's id. */
-const keptSessions = ({ sessions }: ExportBuyerResponse) =>
-  sessions.filter(({ description }) => description !== "[erased]");
-const isSomething = (found: ExportBuyerResponse) => keptSessions(found).length + found.payments.length > 0;
 
 async function startPage(
   context: ConsoleContext,
@@ -186,7 +181,7 @@ async function review(
     return await startPage(context, visit, buyer, [[fieldOf(buyer), texts.blocked]], [...new Set(disputes)]);
   const counts = {
     payments: pluralText(language, texts.paymentCount, found.payments.length),
-    sessions: pluralText(language, texts.sessionCount, keptSessions(found).length),
+    sessions: pluralText(language, texts.sessionCount, found.sessions.length),
   };
   const list = (title: string, items: readonly string[]) =>
     html`<h2>${title}</h2><ul>${items.map((item) => html`<li>${item}</li>`)}</ul>`;

@@ -18,10 +18,7 @@ const readMax = 100;
 export async function exportBuyer(context: PrivacyContext, buyer: Owner & BuyerKey): Promise<BuyerExport> {
   await checkBuyer(context, buyer);
   const { sessionIds, paymentIds, hasMore } = await findBuyer(context, buyer);
-  const found = await findSessions(context.db, sessionIds);
-  const sessions = found.filter(
-    (session) => session?.merchantId === buyer.merchantId && session.environment === buyer.environment,
-  );
+  const sessions = await findSessions(context.db, sessionIds);
   const payments: Payment[] = [];
   for (let from = 0; from < paymentIds.length; from += readMax) {
     const answer = await context.payments.batchGetPayments({ paymentIds: paymentIds.slice(from, from + readMax) });

@@ -1,10 +1,10 @@
 // Finds a buyer's sessions and payments by e-mail or by a payment, for erasures and exports.
 import type { Client } from "@connectrpc/connect";
 import { Failure, invalidField } from "#platform/values/failure.ts";
-import { type Id, idSuffix, isId } from "#platform/values/id.ts";
+import { type Id, isId } from "#platform/values/id.ts";
 import type { BuyerDataService } from "#proto/payments/v1/privacy_pb.ts";
 import type { CheckoutContext } from "../../context.ts";
-import { paymentIdOf } from "../../rules/session.ts";
+import { paymentIdOf, sessionIdOf } from "../../rules/session.ts";
 import { type BuyerKey, findBuyerSessions } from "../../store/erasures.ts";
 import { findOwnSession, type Owner } from "../../store/session-lists.ts";
 
@@ -31,24 +31,18 @@ export async function checkBuyer(context: PrivacyContext, buyer: Owner & BuyerKe
     throw invalidField("customer_email", "must be given, or payment_id, and not both");
   if (paymentId === "") return;
   if (!isId("payment", paymentId)) throw new Failure("NOT_FOUND");
-  if (await findOwnSession(context.db, buyer, sessionOf(paymentId))) return;
+  if (await findOwnSession(context.db, buyer, sessionIdOf(paymentId))) return;
   await context.payments.getPayment({ merchantId, environment, paymentId });
 }
 
 /** The newest that are not erased. */
 export async function findBuyer(
   { db, buyerData }: Pick<PrivacyContext, "db" | "buyerData">,
-  { merchantId, environment, customerEmail, paymentId }: Owner & BuyerKey,
+  buyer: Owner & BuyerKey,
 ): Promise<FoundBuyer> {
-  const owner = { merchantId, environment };
-  const sessionIds =
-    paymentId === "" ? await findBuyerSessions(db, owner, customerEmail, foundMax) : [sessionOf(paymentId)];
+  const { merchantId, environment, customerEmail, paymentId } = buyer;
+  const sessionIds = await findBuyerSessions(db, buyer, foundMax);
   const paymentIds = paymentId === "" ? sessionIds.map(paymentIdOf) : [paymentId];
-  const found = await buyerData.findBuyerPayments({ ...owner, customerEmail, paymentIds });
+  const found = await buyerData.findBuyerPayments({ merchantId, environment, customerEmail, paymentIds });
   return { ...found, sessionIds, hasMore: found.hasMore || sessionIds.length === foundMax };
-}
-
-/** Whether or not there is one: the ids of both have the same 26 characters. */
-function sessionOf(paymentId: string): Id<"session"> {
-  return `cs_${idSuffix(paymentId)}`;
 }
