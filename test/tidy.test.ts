@@ -44,6 +44,7 @@ test("a service imports itself, the platform and generated code, and no other se
       ...(own === "simulator" ? [] : ["services/platform/", "services/services.ts", "proto/gen/"]),
       // They show merchants the same objects and files as the gateway.
       ...(own === "webhook" || own === "payments" ? ["services/public-json/"] : []),
+      ...(own === "checkout" || own === "payments" ? ["services/archive/"] : []),
     ];
     return !allowed.some((prefix) => target.startsWith(prefix));
   };
@@ -508,7 +509,7 @@ test("npm checks each package that it fetches by the lock file's hash, but for d
 
 /** Lines by `wc -l`, and files. A change that makes something smaller lowers its number here. */
 const budgets = {
-  product: 101_300,
+  product: 102_600,
   platform: 9_000,
   platformFiles: 73,
   /** Lines of tests for each line of the product. */

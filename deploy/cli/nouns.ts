@@ -1,4 +1,5 @@
 // Every noun of `tollbooth`, in the order of its help.
+
 import { bankStatements } from "./books/bank-statements.ts";
 import { books } from "./books/books.ts";
 import { journalExport } from "./books/journal-export.ts";
@@ -7,6 +8,7 @@ import { audit } from "./health/audit.ts";
 import { journal } from "./health/journal.ts";
 import { status } from "./health/status.ts";
 import { applications } from "./objects/applications.ts";
+import { archive } from "./objects/archive.ts";
 import { connectors } from "./objects/connectors.ts";
 import { consolePeople } from "./objects/console.ts";
 import { deliveries, endpoints } from "./objects/deliveries.ts";
@@ -44,6 +46,7 @@ export const nouns: Readonly<Record<string, Commands>> = {
   statements: { ...statements, ...bankStatements },
   journal: { ...journal, export: journalExport },
   books,
+  archive,
   audit,
   requests,
   events,

@@ -24,6 +24,7 @@ import { OperatorService } from "#proto/payments/v1/operator_pb.ts";
 import { ConnectorAccountService } from "#proto/payments/v1/payments_pb.ts";
 import { PaymentRecoveryService } from "#proto/payments/v1/recovery_pb.ts";
 import { StatementService } from "#proto/payments/v1/statement_pb.ts";
+import { ArchiveService } from "#proto/status/v1/archive_pb.ts";
 import { RecoveryService } from "#proto/status/v1/recovery_pb.ts";
 import { StatusService } from "#proto/status/v1/status_pb.ts";
 import { WebhookService } from "#proto/webhook/v1/webhook_pb.ts";
@@ -51,6 +52,7 @@ export interface OperatorPeers {
   statusOfEach(service: Source): Promise<readonly Client<typeof StatusService>[]>;
   readonly replay: Readonly<Record<Source, Client<typeof ReplayService>>>;
   readonly recovery: Readonly<Record<Source, Client<typeof RecoveryService>>>;
+  readonly archives: Readonly<Record<"checkout" | "payments", Client<typeof ArchiveService>>>;
   close(): void;
 }
 
@@ -83,6 +85,7 @@ export async function connectOperator(env: NodeJS.ProcessEnv): Promise<OperatorP
     },
     replay: perSource((service) => peers[service].client(ReplayService)),
     recovery: perSource((service) => peers[service].client(RecoveryService)),
+    archives: { checkout: peers.checkout.client(ArchiveService), payments: peers.payments.client(ArchiveService) },
     close: () => {
       for (const peer of [...Object.values(peers), ...replicas]) peer.close();
     },

@@ -24,7 +24,7 @@ import {
   searchOf,
   urlInput,
 } from "../json/parts/input.ts";
-import { pageOf, pageQueryOf, pageSchema, windowOf } from "../json/parts/list.ts";
+import { archivedPageSchema, pageOf, pageQueryOf, windowOf } from "../json/parts/list.ts";
 import { timeBoundQuery, timeBounds } from "../json/parts/time-bound.ts";
 import { strict } from "../operation.ts";
 import type { Peers } from "../peers.ts";
@@ -197,7 +197,7 @@ function readSessions(context: GatewayContext, checkout: Peers["checkout"]): voi
         }),
       ),
     }),
-    response: pageSchema(SessionJson),
+    response: archivedPageSchema(SessionJson),
     handle: async ({ principal: { merchantId, environment }, query }) => {
       const answer = await checkout.listSessions({
         merchantId,

@@ -23,7 +23,7 @@ import {
   referenceInput,
   searchOf,
 } from "../json/parts/input.ts";
-import { assertOrder, emptyForUnknown, pageOf, pageQueryOf, pageSchema, windowOf } from "../json/parts/list.ts";
+import { archivedPageSchema, assertOrder, emptyForUnknown, pageOf, pageQueryOf, windowOf } from "../json/parts/list.ts";
 import { capturedBoundQuery, capturedBounds, timeBoundQuery, timeBounds } from "../json/parts/time-bound.ts";
 import { strict } from "../operation.ts";
 import type { Peers } from "../peers.ts";
@@ -114,7 +114,7 @@ export function paymentRoutes(
     summary: "List payments",
     description: "Newest first. `total` is exact for the filters.",
     query: listQuery,
-    response: pageSchema(PaymentItem),
+    response: archivedPageSchema(PaymentItem),
     handle: async ({ principal: { merchantId, environment }, query }) => {
       assertOrder("min_amount", query.min_amount, query.max_amount, "max_amount");
       const found = payments.listPayments({

@@ -6,7 +6,7 @@ import { presentRefundResult, RefundItem, RefundResult, refundStatuses } from ".
 import { type GatewayContext, merchantRoute } from "../auth/auth.ts";
 import { displayText } from "../http/display-text.ts";
 import { keyOrOwn, markReplay } from "../idempotency.ts";
-import { pageOf, pageQueryOf, pageSchema, windowOf } from "../json/parts/list.ts";
+import { archivedPageSchema, pageOf, pageQueryOf, windowOf } from "../json/parts/list.ts";
 import { timeBoundQuery, timeBounds } from "../json/parts/time-bound.ts";
 import { strict } from "../operation.ts";
 import type { Peers } from "../peers.ts";
@@ -58,7 +58,7 @@ export function refundRoutes(context: GatewayContext, { payments }: Pick<Peers, 
     description: "Newest first.",
     params: paymentId,
     query: Type.Object(pageQueryOf("refund")),
-    response: pageSchema(RefundItem),
+    response: archivedPageSchema(RefundItem),
     errors: ["not_found"],
     handle: async ({ principal: { merchantId, environment }, params, query }) => {
       const answer = await payments.listRefunds({ merchantId, environment, paymentId: params.id, ...windowOf(query) });
@@ -78,7 +78,7 @@ export function refundRoutes(context: GatewayContext, { payments }: Pick<Peers, 
     summary: "List refunds",
     description: "Newest first. `total` is exact for the filters. A `payment_id` that is not yours is `not_found`.",
     query: listQuery,
-    response: pageSchema(RefundItem),
+    response: archivedPageSchema(RefundItem),
     errors: ["not_found"],
     handle: async ({ principal: { merchantId, environment }, query }) => {
       const { status = "", payment_id: paymentId = "" } = query;

@@ -9,6 +9,7 @@ import type { Log } from "#platform/telemetry/log.ts";
 import type { MerchantService } from "#proto/merchant/v1/merchant_pb.ts";
 import type { ReceiptService } from "#proto/merchant/v1/receipts_pb.ts";
 import type { PaymentsService } from "#proto/payments/v1/payments_pb.ts";
+import type { Archive } from "../archive/archive.ts";
 import type { CheckoutMetrics } from "./metrics.ts";
 import type { RiskRules } from "./risk/rules-cache.ts";
 
@@ -29,4 +30,5 @@ export interface CheckoutContext {
   readonly readRepair: ReadRepair;
   /** Origin of the hosted checkout page; undefined: no hosted page. */
   readonly checkoutOrigin: string | undefined;
+  readonly archive: Archive;
 }

@@ -22,8 +22,12 @@ import { ReceiptService } from "#proto/merchant/v1/receipts_pb.ts";
 import { PaymentsService } from "#proto/payments/v1/payments_pb.ts";
 import { BuyerDataService } from "#proto/payments/v1/privacy_pb.ts";
 import { PaymentRecoveryService } from "#proto/payments/v1/recovery_pb.ts";
+import { ArchiveService } from "#proto/status/v1/archive_pb.ts";
+import { Archive } from "../archive/archive.ts";
+import { archiveRpc } from "../archive/archive-rpc.ts";
 import { liveSubscriptions } from "../services.ts";
 import { continueErasure } from "./flows/buyers/erase-buyer.ts";
+import { archivedSessions } from "./flows/read-session.ts";
 import { staleAfterMs } from "./flows/refresh-session.ts";
 import { expireSessionsJob } from "./jobs/expire-sessions.ts";
 import { followPayments } from "./jobs/follow-payments.ts";
@@ -73,6 +77,7 @@ function build(config: CheckoutConfig, base: ServiceBase<Database>): ServicePart
     checkoutOrigin: config.CHECKOUT_ORIGIN,
     buyerData: payments.client(BuyerDataService),
     copiesDays: config.BACKUP_DAYS,
+    archive: new Archive(base, archivedSessions, config),
   };
   const lostPayments = payments.client(PaymentRecoveryService);
   const teams = merchant?.client(TeamService);
@@ -81,6 +86,7 @@ function build(config: CheckoutConfig, base: ServiceBase<Database>): ServicePart
       defineRpc(CheckoutService, checkoutRpc(context)),
       defineRpc(PaymentLinkService, paymentLinksRpc(context)),
       defineRpc(RiskService, riskRpc(context)),
+      defineRpc(ArchiveService, archiveRpc(context)),
       defineRpc(PrivacyService, privacyRpc(context)),
       defineRpc(SessionRecoveryService, sessionRecoveryRpc({ ...context, lostPayments })),
     ],
@@ -88,6 +94,7 @@ function build(config: CheckoutConfig, base: ServiceBase<Database>): ServicePart
     jobs: [
       listCountsJob(db),
       expireSessionsJob(context),
+      context.archive.job(),
       { name: "erase-buyers", everyMs: 10_000, runOnce: () => continueErasure(context) },
       { name: "sweep-idempotency-keys", everyMs: 600_000, runOnce: () => keys.sweep() },
       { name: "sweep-risk-attempts", everyMs: 3_600_000, runOnce: () => sweepAttempts(db) },

@@ -1,6 +1,7 @@
 // Settings of the checkout service.
 import { integerSetting, optionalSetting, type Setting, urlSetting, withDefault } from "#platform/process/config.ts";
 import { callerSettings, idempotencySettings, serviceSettings } from "#platform/service/settings.ts";
+import { archiveSettings } from "../archive/settings.ts";
 
 /** Origin of the hosted checkout page: https, or http on this machine. */
 const pageOrigin: Setting<string> = {
@@ -19,6 +20,7 @@ export const checkoutSettings = {
   ...serviceSettings,
   ...idempotencySettings,
   ...callerSettings,
+  ...archiveSettings,
   /** RPC address of the payments service. */
   PAYMENTS_URL: urlSetting("http", "https"),
   /** RPC address of the merchant service; absent: no receipts by e-mail. */

@@ -24,11 +24,15 @@ import { BuyerDataService } from "#proto/payments/v1/privacy_pb.ts";
 import { PaymentRecoveryService } from "#proto/payments/v1/recovery_pb.ts";
 import { ReportService } from "#proto/payments/v1/reports_pb.ts";
 import { StatementService } from "#proto/payments/v1/statement_pb.ts";
+import { ArchiveService } from "#proto/status/v1/archive_pb.ts";
+import { Archive } from "../archive/archive.ts";
+import { archiveRpc } from "../archive/archive-rpc.ts";
 import { liveSubscriptions } from "../services.ts";
 import { Circuits } from "./connectors/circuit.ts";
 import { createConnectors } from "./connectors/registry.ts";
 import { Accounts } from "./flows/accounts/ask-processor.ts";
 import { endUnpaid } from "./flows/confirm-intent.ts";
+import { archivedPayments } from "./flows/restore-archived.ts";
 import { checkJournalJob } from "./jobs/check-journal.ts";
 import { checkUnexpectedFundsJob } from "./jobs/check-unexpected-funds.ts";
 import { makeReportsJobs } from "./jobs/make-reports.ts";
@@ -85,6 +89,7 @@ function build(config: PaymentsConfig, base: ServiceBase<Database>): ServicePart
   const connectors = connectorsOf(config, base);
   const readRepair = new ReadRepair({ everyMs: reconcileAfterSeconds * 1_000 }, base.log);
   const driveNow = new Wake();
+  const archive = new Archive(base, archivedPayments, config);
   const metrics = paymentsMetrics(hostProcess.registry);
   // The alert fires on a rise.
   for (const connector of connectors.names) metrics.webhooksRefused.inc({ connector }, 0);
@@ -98,6 +103,7 @@ function build(config: PaymentsConfig, base: ServiceBase<Database>): ServicePart
     reconcileAfterSeconds,
     readRepair,
     driveNow,
+    archive,
   };
   const forget = () => accounts.forget();
   const handleEvent = (event: Event) => {
@@ -119,6 +125,7 @@ function build(config: PaymentsConfig, base: ServiceBase<Database>): ServicePart
       defineRpc(ReportService, reportsRpc(context)),
       defineRpc(ConnectorAccountService, connectorAccountsRpc(context)),
       defineRpc(PaymentRecoveryService, paymentRecoveryRpc(context)),
+      defineRpc(ArchiveService, archiveRpc(context)),
       defineRpc(BuyerDataService, buyerDataRpc({ ...context, keepsCard: config.ERASURE_CARD_DIGITS === "keep" })),
     ],
     teams,
@@ -133,6 +140,7 @@ function build(config: PaymentsConfig, base: ServiceBase<Database>): ServicePart
       matchStatementsJob(context),
       readMovementsJob({ ...context, eventPollSeconds: config.EVENT_POLL_SECONDS }),
       ...makeReportsJobs(context),
+      archive.job(),
       { name: "sweep-idempotency-keys", everyMs: 600_000, runOnce: () => keys.sweep() },
       { name: "sweep-dispute-files", everyMs: 3_600_000, runOnce: () => sweepFiles(db) },
       { name: "sweep-processor-events", everyMs: 3_600_000, runOnce: () => sweepProcessorEvents(db) },

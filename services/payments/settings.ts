@@ -9,6 +9,7 @@ import {
 } from "#platform/process/config.ts";
 import { readProductionConfig } from "#platform/service/production.ts";
 import { callerSettings, idempotencySettings, serviceSettings } from "#platform/service/settings.ts";
+import { archiveSettings } from "../archive/settings.ts";
 
 // Stripe keeps keys for at least 24 hours (https://docs.stripe.com/api/idempotent_requests).
 const absenceSeconds = 86_400;
@@ -19,6 +20,7 @@ export const paymentsSettings = {
   ...serviceSettings,
   ...idempotencySettings,
   ...callerSettings,
+  ...archiveSettings,
   /** RPC address of the merchant service. */
   MERCHANT_URL: urlSetting("http", "https"),
   /** The simulator's API; absent: its accounts take no payments. */

@@ -4,6 +4,7 @@ import { type Static, Type } from "typebox";
 import type { CreateSessionResponse, Session } from "#proto/checkout/v1/checkout_pb.ts";
 import {
   amountSchema,
+  archivedSchema,
   currencySchema,
   enumSchema,
   environmentSchema,
@@ -104,6 +105,7 @@ export const SessionJson = jsonComponent(
     line_items: Type.Optional(Type.Array(LineItemJson, { description: "The items of the order; not in lists." })),
     created_at: timeSchema("When it was created."),
     completed_at: Type.Optional(timeSchema("When it was completed.")),
+    archived: archivedSchema,
   }),
 );
 

@@ -76,6 +76,13 @@ export const referenceSchema = textSchema("Your own order number.", "order-1042"
 
 export const environmentSchema = enumSchema(["sandbox", "live"], "The environment of the API key.");
 
+export const archivedSchema = Type.Optional(
+  Type.Boolean({
+    description: "True if it was read from the archive, which has no personal data; otherwise absent.",
+    examples: [true],
+  }),
+);
+
 export const metadataSchema = Type.Unsafe<Record<string, string>>({
   type: "object",
   description: "Up to 50 names of 1 to 40 characters with text values of up to 500.",

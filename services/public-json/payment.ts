@@ -11,6 +11,7 @@ import type {
 import { DisputeJson, presentDispute } from "./dispute.ts";
 import {
   amountSchema,
+  archivedSchema,
   currencySchema,
   enumSchema,
   idSchema,
@@ -210,6 +211,7 @@ export const PaymentJson = jsonComponent(
     attempts: Type.Array(AttemptJson, { description: "Finished attempts, oldest first." }),
     routing: optionalProperty(RoutingJson),
     metadata: Type.Optional(metadataSchema),
+    archived: archivedSchema,
   }),
 );
 

@@ -3,6 +3,7 @@ import { type Static, Type } from "typebox";
 import type { RefundPaymentResponse } from "#proto/payments/v1/payments_pb.ts";
 import {
   amountSchema,
+  archivedSchema,
   currencySchema,
   idSchema,
   jsonComponent,
@@ -29,7 +30,7 @@ export const RefundJson = jsonComponent("Refund", Type.Object(record));
 
 export const RefundItem = jsonComponent(
   "RefundItem",
-  Type.Object({ ...record, payment_id: idSchema("payment"), currency: currencySchema }),
+  Type.Object({ ...record, payment_id: idSchema("payment"), currency: currencySchema, archived: archivedSchema }),
 );
 
 export const RefundResult = jsonComponent(

@@ -104,7 +104,7 @@ const fields: Record<string, string> = {
   CreatedCheckoutSession:
     "id:s session_secret:s render:o connector:s surface:s amount:i currency:s status:s capture_method:s expires_at:s checkout_url:s",
   Payment:
-    "id:s amount:i fee_amount:i refunded_amount:i net_amount:i processor_fee:i margin:i currency:s status:s connector_ref:s connector:s description:s reference:s customer_email:s authorization_code:s receipt_url:s authorized_at:s capture_method:s capture_before:s captured_at:s captured_amount:i failed_at:s created_at:s card:o payment_method:o verification:o refunds:a dispute:o failure:o attempts:a routing:o metadata:o",
+    "id:s amount:i fee_amount:i refunded_amount:i net_amount:i processor_fee:i margin:i currency:s status:s connector_ref:s connector:s description:s reference:s customer_email:s authorization_code:s receipt_url:s authorized_at:s capture_method:s capture_before:s captured_at:s captured_amount:i failed_at:s created_at:s card:o payment_method:o verification:o refunds:a dispute:o failure:o attempts:a routing:o metadata:o archived:b",
   PaymentFailure: "code:s message:s advice:s",
   PaymentAttempt:
     "id:s outcome:s failure_code:s failure_message:s card:o payment_method:o three_ds_result:s connector:s created_at:s",

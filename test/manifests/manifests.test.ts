@@ -413,6 +413,22 @@ testRendered(
   },
 );
 
+testRendered(
+  test,
+  "the component archive gives checkout and payments the place and the key of the archive",
+  async () => {
+    const objects = await renderWith("overlays/production", ["archive"]);
+    for (const object of objects) assert.deepEqual(await schemaProblems(object), []);
+    await inFolder((folder) => {
+      for (const name of ["checkout", "payments"] as const) {
+        const env = environmentOfContainer(objects, objectNamed(objects, "Deployment", name), folder);
+        readsAll(name, env, name);
+        assert.deepEqual([typeof env.ARCHIVE_URL, typeof env.ARCHIVE_KEY_FILE], ["string", "string"]);
+      }
+    });
+  },
+);
+
 testRendered(test, "the component verify admits the image of an overlay only by the release key", async () => {
   const objects = renderOverlayWith("production", "verify");
   const policy: KubeObject = objectNamed(objects, "ClusterImagePolicy", "tollbooth");

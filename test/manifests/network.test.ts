@@ -173,6 +173,12 @@ testRendered(
   },
 );
 
+testRendered(test, "with the archive: checkout and payments reach the bucket", async () => {
+  const objects = await renderWith("overlays/production", ["archive"]);
+  const outside = "checkout > internet:443\npayments > internet:443";
+  assert.deepEqual(allowedConnections(objects), connectionsOf([...pictures.production, outside]));
+});
+
 testRendered(
   test,
   "with internal callers: labelled namespaces reach the services' RPC ports and nothing else",

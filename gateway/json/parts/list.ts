@@ -1,9 +1,10 @@
 // Lists by limit and offset, or after an object (docs/contract.md §1 and §5): newest first, with an exact `total` and
 // the next offset as `next_cursor`.
+import type { Timestamp } from "@bufbuild/protobuf/wkt";
 import { type TSchema, Type } from "typebox";
 import { asFailure, invalidField, type Violation } from "#platform/values/failure.ts";
 import type { Noun } from "#platform/values/id.ts";
-import { idSchema, numberOf } from "../../../services/public-json/field.ts";
+import { idSchema, numberOf, optionalField, timeSchema, timeText } from "../../../services/public-json/field.ts";
 
 const limitMax = 200;
 const limitDefault = 50;
@@ -48,11 +49,22 @@ export function pageSchema<S extends TSchema>(item: S) {
   });
 }
 
+/** A list whose oldest objects can be in the archive. */
+export function archivedPageSchema<S extends TSchema>(item: S) {
+  return Type.Object({
+    ...pageSchema(item).properties,
+    archived_before: Type.Optional(
+      timeSchema("Older objects may be archived: the list lacks them, and a read by id shows them."),
+    ),
+  });
+}
+
 interface Page<T> {
   data: T[];
   total: number;
   next_cursor: number;
   has_more: boolean;
+  archived_before?: string;
 }
 
 export function pageJson<T>(data: T[], offset: number, total: bigint): Page<T> {
@@ -65,10 +77,13 @@ export function pageJson<T>(data: T[], offset: number, total: bigint): Page<T> {
 export function pageOf<T>(
   data: T[],
   { offset, after }: { readonly offset: number; readonly after?: string },
-  { total, hasMore }: { readonly total: bigint; readonly hasMore: boolean },
+  answer: { readonly total: bigint; readonly hasMore: boolean; readonly archivedBefore?: Timestamp | undefined },
 ): Page<T> {
-  if (after === undefined) return pageJson(data, offset, total);
-  return { data, total: numberOf(total), next_cursor: 0, has_more: hasMore };
+  const page =
+    after === undefined
+      ? pageJson(data, offset, answer.total)
+      : { data, total: numberOf(answer.total), next_cursor: 0, has_more: answer.hasMore };
+  return { ...page, ...optionalField("archived_before", timeText(answer.archivedBefore)) };
 }
 
 export function dataSchema<S extends TSchema>(item: S) {

@@ -4,16 +4,16 @@
 // record the request · 2 cancel the intent · 3 apply the answer.
 import { crashPoint } from "#platform/process/crash-point.ts";
 import { clockNow } from "#platform/values/clock.ts";
-import { requireFound } from "#platform/values/failure.ts";
 import type { CheckoutContext } from "../context.ts";
 import { isLive, statusIfCanceled } from "../rules/session.ts";
-import { findOwnSession, type Owner } from "../store/session-lists.ts";
+import type { Owner } from "../store/session-lists.ts";
 import { requestExpiry, type StoredSession } from "../store/sessions.ts";
 import { applyFact, askPayment } from "./apply-fact.ts";
+import { readSession } from "./read-session.ts";
 
 /** Expires a live session of the merchant. @throws Failure NOT_FOUND, CONNECTOR_ERROR */
 export async function expireSession(context: CheckoutContext, owner: Owner, sessionId: string): Promise<StoredSession> {
-  const session = requireFound(await findOwnSession(context.db, owner, sessionId));
+  const session = await readSession(context, owner, sessionId);
   if (!isLive(session.state.status)) return session;
   // Stored first, because the event of the cancellation may arrive before its answer.
   await requestExpiry(context.db, session.id, context.outbox.toRows([expiryEvent(session)]));

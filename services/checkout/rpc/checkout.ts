@@ -1,6 +1,7 @@
 // checkout.v1.CheckoutService, in proto order.
 import { timestampDate } from "@bufbuild/protobuf/wkt";
 import type { ServiceImpl } from "@connectrpc/connect";
+import { messageFields } from "#platform/database/columns.ts";
 import { scopeOf } from "#platform/database/idempotency.ts";
 import { announcedDigests } from "#platform/events/outbox.ts";
 import { findCursor } from "#platform/lists/cursor.ts";
@@ -18,6 +19,7 @@ import { createPayment } from "../flows/create-payment.ts";
 import { createSession } from "../flows/create-session.ts";
 import { describePage } from "../flows/describe-page.ts";
 import { expireSession } from "../flows/expire-session.ts";
+import { readSession } from "../flows/read-session.ts";
 import { refreshSession } from "../flows/refresh-session.ts";
 import { resolveSession } from "../flows/resolve-session.ts";
 import { toPageSession, toSession } from "../messages.ts";
@@ -48,7 +50,7 @@ export function checkoutRpc(
       return createPayment(context, request);
     },
     getSession: async (request) => {
-      const session = requireFound(await findOwnSession(context.db, request, request.sessionId));
+      const session = await readSession(context, request, request.sessionId);
       return { session: toWire(await refreshSession(context, session)) };
     },
     batchGetSessions: async ({ sessionIds }) => {
@@ -64,7 +66,8 @@ export function checkoutRpc(
         (id) => findCursor(context.db, "sessions", request, id),
         (window) => listSessions(context.db, filter, window),
       );
-      return { sessions: rows.map(toWire), total, hasMore };
+      const archivedBefore = await context.archive.archivedBefore();
+      return { sessions: rows.map(toWire), total, hasMore, ...messageFields({ archivedBefore }) };
     },
     expireSession: async (request) => ({ session: toWire(await expireSession(context, request, request.sessionId)) }),
     resolveSession: async ({ sessionId, sessionSecret, address }) => {

@@ -37,6 +37,21 @@ export async function findOwnSession(sql: Sql, owner: Owner, id: string): Promis
   return row && sessionOf(row);
 }
 
+/** @param document JSON of the archive (schema/0018-archive.sql) */
+export async function findArchivedSession(
+  sql: Sql,
+  owner: Owner,
+  id: string,
+  document: string,
+): Promise<StoredSession | undefined> {
+  const [row] = await sql.rows<SessionRow>(
+    `select ${sessionColumns} from jsonb_populate_record(null::sessions, $4::jsonb -> 'session') t
+     where t.id = $1 and t.merchant_id = $2 and t.environment = $3`,
+    [id, owner.merchantId, owner.environment, document],
+  );
+  return row && { ...sessionOf(row), archived: true };
+}
+
 const list = { table: "sessions", condition: "true", columns: listedColumns };
 
 /**

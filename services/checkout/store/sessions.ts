@@ -29,6 +29,8 @@ export interface StoredSession extends NewSession {
   /** Ciphertext; undefined once the session has ended. */
   readonly render: Buffer | undefined;
   readonly version: number;
+  /** It was read from the archive. */
+  readonly archived?: true;
 }
 
 const ownColumns = new Columns({

@@ -73,7 +73,9 @@ export async function recomputeLedger(sql: Sql, merchantId: string, at?: Date): 
     amount: string;
   }>(
     `select environment, currency, debit, credit, sum(amount)::text as amount from journal
-     where merchant_id = $1 and case when captured_at is null then created_at else captured_at end < $2::timestamptz group by 1, 2, 3, 4`,
+     where merchant_id = $1 and case when captured_at is null then created_at else captured_at end < $2::timestamptz group by 1, 2, 3, 4
+     union all select environment, currency, debit, credit, sum(amount)::text from journal_sums
+     where merchant_id = $1 and booked_month < ($2::timestamptz at time zone 'UTC') group by 1, 2, 3, 4`,
     values,
   );
   for (const { environment, currency, debit, credit, amount } of booked) {
@@ -128,7 +130,7 @@ export interface LedgerDifference {
 /** @param onDifference called for each merchant with differences @returns merchants compared */
 export async function auditLedger(db: Database, onDifference: (found: LedgerDifference) => void): Promise<number> {
   const merchants = await db.rows<{ id: string }>(
-    `select distinct merchant_id as id from journal union select merchant_id from movements union select merchant_id from payouts order by 1`,
+    `select distinct merchant_id as id from journal union select merchant_id from journal_sums union select merchant_id from movements union select merchant_id from payouts order by 1`,
   );
   for (const { id } of merchants) {
     const [own, there] = await db.snapshot(async (sql) => [

@@ -25,7 +25,7 @@ import type {
 } from "../connectors/order.ts";
 import { noteBegun } from "../connectors/processor-time.ts";
 import { notProcessedCode } from "../rules/payment-transition.ts";
-import { paymentOfIntent } from "../store/intent-owners.ts";
+import { ownerOfIntent } from "../store/intent-owners.ts";
 import {
   type Operation,
   processorKey,
@@ -177,9 +177,12 @@ export async function findIntent(
   if (!isKnown(found)) return found;
   const { reference } = search;
   const connectorRef = found.value.report.ref;
-  const owner = await paymentOfIntent(db, { connector: connector.name, connectorRef, reference });
-  if (owner === reference) return found;
-  return { kind: "unknown", cause: new Error(`the intent with the reference ${reference} belongs to ${owner}`) };
+  const owner = await ownerOfIntent(db, { connector: connector.name, connectorRef, reference });
+  if (owner?.paymentId === reference) return found;
+  return {
+    kind: "unknown",
+    cause: new Error(`the intent with the reference ${reference} belongs to ${owner?.paymentId}`),
+  };
 }
 
 function reportOf(found: ProcessorAnswer<CreatedIntent>): ProcessorAnswer<IntentReport> {

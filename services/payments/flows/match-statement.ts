@@ -5,11 +5,11 @@
 import type { Id } from "#platform/values/id.ts";
 import type { Connector, ProcessorAccount } from "../connectors/connector.ts";
 import { type Difference, lineDifference, missingThere, type OurLine, type StatementLine } from "../rules/statement.ts";
-import { paymentOfIntent } from "../store/intent-owners.ts";
 import { findPayment } from "../store/payments.ts";
 import { capturedIn, linesByRef, recordDifferences, resolveDifferences } from "../store/processor/statements.ts";
 import { intentsWithFunds } from "../store/suspense.ts";
 import { provenValue } from "./accounts/ask-processor.ts";
+import { paymentOfIntent } from "./restore-archived.ts";
 import { settleReport, type VerifyDeps, verifyIntent } from "./verify-intent.ts";
 
 export interface StatementMatch {
@@ -128,7 +128,7 @@ class Matching {
   async #settleOther(ref: string): Promise<void> {
     const report = provenValue(await this.#connector.retrieveIntent(this.#account, ref));
     const named = { ...report, connector: this.#connector.name, connectorRef: report.ref };
-    const paymentId = await paymentOfIntent(this.#deps.db, named);
+    const paymentId = await paymentOfIntent(this.#deps, this.#deps.db, named);
     if (!paymentId) return;
     const payment = await findPayment(this.#deps.db, paymentId);
     if (!payment) return await this.#onLost(paymentId);

@@ -2,8 +2,8 @@
 // stale status.
 import type { ReadRepair } from "#platform/service/read-repair.ts";
 import { clockMs } from "#platform/values/clock.ts";
-import { requireFound } from "#platform/values/failure.ts";
 import { findRecord, type Owner, type PaymentRecord } from "../store/payment-records.ts";
+import { requireRecord } from "./restore-archived.ts";
 import { type VerifyDeps, verifyIntent } from "./verify-intent.ts";
 
 export interface ReadDeps extends VerifyDeps {
@@ -12,7 +12,8 @@ export interface ReadDeps extends VerifyDeps {
 
 /** @throws Failure NOT_FOUND. */
 export async function readPayment(deps: ReadDeps, owner: Owner, paymentId: string): Promise<PaymentRecord> {
-  const record = requireFound(await findRecord(deps.db, owner, paymentId));
+  const record = await requireRecord(deps, owner, paymentId);
+  if (record.archived) return record;
   const since = new Date(clockMs() - deps.reconcileAfterSeconds * 1_000);
   if (!isStale(record, since)) return record;
   const settled = await deps.readRepair.refresh(record.id, () => verifyIntent(deps, record.id, "reconcile"));

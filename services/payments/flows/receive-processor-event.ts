@@ -2,15 +2,15 @@
 // bytes · 3 ask the processor, if the event is only a hint · 4 settle and record the event in one transaction:
 // settle-payment.ts → rules/settlement.ts → rules/payment-transition.ts → store/payments.ts. A repeated event changes
 // nothing; the answer is sent after the commit.
-import type { Database, Tx } from "#platform/database/database.ts";
+import type { Tx } from "#platform/database/database.ts";
 import { crashPoint } from "#platform/process/crash-point.ts";
 import { Failure } from "#platform/values/failure.ts";
 import type { Connector, IntentReport, ProcessorAccount, ProcessorEvent } from "../connectors/connector.ts";
-import { paymentOfIntent } from "../store/intent-owners.ts";
 import { isAwaited, lockPayment } from "../store/payments.ts";
 import { insertProcessorEvent, isKnownEvent } from "../store/processor/processor-events.ts";
 import { provenValue } from "./accounts/ask-processor.ts";
 import { logSettlement } from "./record-findings.ts";
+import { paymentOfIntent } from "./restore-archived.ts";
 import { type SettlementResult, settleLocked } from "./settle-payment.ts";
 import type { VerifyDeps } from "./verify-intent.ts";
 
@@ -84,10 +84,11 @@ export async function applyProcessorEvent(
   event: ProcessorEvent,
 ): Promise<boolean> {
   const connector = deps.connectors.get(account.connector);
-  const report = event.intentRef === "" ? event.report : await fetchReport(deps.db, connector, account, event);
+  const report = event.intentRef === "" ? event.report : await fetchReport(deps, connector, account, event);
   crashPoint("receive-event.3-asked");
   const paymentId =
-    report && (await paymentOfIntent(deps.db, { ...report, connector: connector.name, connectorRef: report.ref }));
+    report &&
+    (await paymentOfIntent(deps, deps.db, { ...report, connector: connector.name, connectorRef: report.ref }));
   try {
     const settled = await deps.db.transaction((tx) => settleEvent(deps, tx, account, event, paymentId, report));
     crashPoint("receive-event.4-settled");
@@ -138,17 +139,17 @@ const replicaLagMs = 600_000;
  * are behind the event and would lose its report.
  */
 async function fetchReport(
-  db: Database,
+  deps: VerifyDeps,
   connector: Connector,
   account: ProcessorAccount,
   { id, createdAt, intentRef, objectRef, isForgettable, isUnclaimed }: ProcessorEvent,
 ): Promise<IntentReport | undefined> {
   const intent = { connector: connector.name, connectorRef: intentRef, reference: "" };
-  if (isUnclaimed && !(await paymentOfIntent(db, intent))) return undefined;
+  if (isUnclaimed && !(await paymentOfIntent(deps, deps.db, intent))) return undefined;
   const answer = await connector.retrieveIntent(account, intentRef, isForgettable ? id : "");
   if (answer.kind === "not_found") {
     // A new intent can be missing from a replica, and be ours before its creation is recorded.
-    if (isOld(createdAt, answer.at) && !(await isAwaited(db, connector.name, intentRef))) return undefined;
+    if (isOld(createdAt, answer.at) && !(await isAwaited(deps.db, connector.name, intentRef))) return undefined;
     throw new Failure("CONNECTOR_ERROR", { cause: new Error("the processor does not know the intent of its event") });
   }
   const report = provenValue(answer);

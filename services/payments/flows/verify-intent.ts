@@ -14,6 +14,7 @@ import { findPayment, lockPayment, recordNotFound, type StoredPayment } from "..
 import { closeFunds, fundsAbout } from "../store/suspense.ts";
 import { type Accounts, provenValue } from "./accounts/ask-processor.ts";
 import { ListedIntentError, logSettlement, mismatchError } from "./record-findings.ts";
+import type { ArchiveDeps } from "./restore-archived.ts";
 import { lockBooks, type SettlementResult, settleNeverMade, settlePayment } from "./settle-payment.ts";
 import { recordLostIntent } from "./unexpected-funds/record-funds.ts";
 
@@ -26,6 +27,7 @@ export interface VerifyDeps {
   readonly accounts: Accounts;
   readonly connectors: Connectors;
   readonly metrics: PaymentsMetrics;
+  readonly archive: ArchiveDeps["archive"];
 }
 
 /**

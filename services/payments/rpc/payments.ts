@@ -11,6 +11,7 @@ import type { Recovery } from "#platform/service/recovery.ts";
 import { clockNow } from "#platform/values/clock.ts";
 import { Failure, requireFound } from "#platform/values/failure.ts";
 import type { ListPaymentsRequest, ListRefundsRequest, PaymentsService } from "#proto/payments/v1/payments_pb.ts";
+import type { Archive } from "../../archive/archive.ts";
 import { previewRouting } from "../flows/accounts/choose-account.ts";
 import type { ConnectorAccountDeps } from "../flows/accounts/connector-accounts.ts";
 import { chooseMethods, listMethods } from "../flows/accounts/payment-methods.ts";
@@ -25,6 +26,7 @@ import { type ReadDeps, readPayment } from "../flows/read-payment.ts";
 import { findProcessorAccounts, receiveProcessorEvent } from "../flows/receive-processor-event.ts";
 import { type RefundDeps, refundPayment } from "../flows/refunds/refund-payment.ts";
 import { renewIntent } from "../flows/renewals/renew-intent.ts";
+import { findArchivedRefund, requireRecord } from "../flows/restore-archived.ts";
 import type { VerifyDeps } from "../flows/verify-intent.ts";
 import { readOverview } from "../lists/overview.ts";
 import { listPayments, type PaymentFilters } from "../lists/payments.ts";
@@ -32,7 +34,7 @@ import { findBuyers, findRefundRecord, listChosenRefunds, listRefundRecords } fr
 import { listUpdatedPayments } from "../lists/updated-payments.ts";
 import { toJournalEntry, toListedPayment, toPayment, toPaymentState, toRefund } from "../messages.ts";
 import type { CaptureMethod } from "../rules/payment.ts";
-import { readBalances, readEntries } from "../store/journal.ts";
+import { readArchivedEntries, readBalances, readEntries } from "../store/journal.ts";
 import { listNotes } from "../store/payment-notes.ts";
 import { findRecord, findRecordsById, type PaymentRecord } from "../store/payment-records.ts";
 import { recordCustomerEmail } from "../store/payments.ts";
@@ -44,6 +46,7 @@ type PaymentsDeps = CreateIntentDeps &
   ReadDeps & {
     /** Blocks new requests to processors, where a lost operation may have been executed already. */
     readonly recovery: Pick<Recovery, "assertOff">;
+    readonly archive: Archive;
   };
 
 export function paymentsRpc(deps: PaymentsDeps): ServiceImpl<typeof PaymentsService> {
@@ -95,7 +98,7 @@ export function paymentsRpc(deps: PaymentsDeps): ServiceImpl<typeof PaymentsServ
         (id) => findCursor(db, "payments", request, id),
         (window) => listPayments(db, request, filters, { ...window, isUncounted: request.withoutTotal }),
       );
-      return { payments: rows.map(toListedPayment), total, hasMore };
+      return { payments: rows.map(toListedPayment), total, hasMore, ...(await archivedBefore(deps)) };
     },
     listUpdatedPayments: async (request) => {
       const { updatedFrom, updatedTo, pageSize: limit, pageToken } = request;
@@ -111,10 +114,12 @@ export function paymentsRpc(deps: PaymentsDeps): ServiceImpl<typeof PaymentsServ
     },
     ...endingMethods(deps),
     getRefund: async (request) => {
-      const refund = requireFound(await findRefundRecord(db, request, request.refundId));
-      return { refund: toRefund(refund) };
+      const refund = await findRefundRecord(db, request, request.refundId);
+      if (refund) return { refund: toRefund(refund) };
+      const archived = requireFound(await findArchivedRefund(deps, request, request.refundId));
+      return { refund: { ...toRefund(archived), archived: true } };
     },
-    listRefunds: (request) => listRefunds(db, request),
+    listRefunds: (request) => listRefunds(deps, request),
     ...noteMethods(deps),
     findProcessorAccount: async (request) => {
       await findProcessorAccounts(deps, request);
@@ -161,9 +166,11 @@ function accountMethods(
   };
 }
 
-async function listRefunds(db: PaymentsDeps["db"], request: ListRefundsRequest) {
+async function listRefunds(deps: PaymentsDeps, request: ListRefundsRequest) {
+  const { db } = deps;
   const { paymentId, orderReference, customerEmail, needsAction, status, from, to } = request;
-  if (paymentId && !(await findRecord(db, request, paymentId))) throw new Failure("NOT_FOUND");
+  const record = paymentId === "" ? undefined : await requireRecord(deps, request, paymentId);
+  if (record?.archived) return archivedRefunds(record);
   const filters = { status, range: timeRange(from && timestampDate(from), to && timestampDate(to)) };
   const isChosen = paymentId !== "" || orderReference !== "" || customerEmail !== "" || needsAction;
   const { rows, total, hasMore } = await readPage(
@@ -176,19 +183,28 @@ async function listRefunds(db: PaymentsDeps["db"], request: ListRefundsRequest) 
   );
   const buyers = await findBuyers(db, rows);
   const refunds = rows.map((row) => ({ ...toRefund(row), ...buyers.get(row.paymentId) }));
-  return { refunds, total, hasMore };
+  return { refunds, total, hasMore, ...(await archivedBefore(deps)) };
 }
 
-function noteMethods({
-  db,
-}: PaymentsDeps): Pick<ServiceImpl<typeof PaymentsService>, "addPaymentNote" | "listPaymentNotes"> {
+/** All, since a page of an archived payment's refunds has no position in the database. */
+function archivedRefunds({ refunds }: PaymentRecord) {
+  return { refunds: refunds.map(toRefund).reverse(), total: BigInt(refunds.length), hasMore: false };
+}
+
+async function archivedBefore({ archive }: PaymentsDeps) {
+  return messageFields({ archivedBefore: await archive.archivedBefore() });
+}
+
+function noteMethods(
+  deps: PaymentsDeps,
+): Pick<ServiceImpl<typeof PaymentsService>, "addPaymentNote" | "listPaymentNotes"> {
   return {
     addPaymentNote: async (request) => {
-      await addNote(db, request, request.paymentId, request.note);
+      await addNote(deps, request, request.paymentId, request.note);
       return {};
     },
     listPaymentNotes: async (request) => {
-      return { notes: (await listNotes(db, request, request.paymentId)).map(messageFields) };
+      return { notes: (await listNotes(deps.db, request, request.paymentId)).map(messageFields) };
     },
   };
 }
@@ -202,14 +218,18 @@ function buyerMethods({ db }: PaymentsDeps): Pick<ServiceImpl<typeof PaymentsSer
   };
 }
 
-function bookMethods({
-  db,
-}: PaymentsDeps): Pick<ServiceImpl<typeof PaymentsService>, "getBalances" | "listPaymentEntries" | "getOverview"> {
+function bookMethods(
+  deps: PaymentsDeps,
+): Pick<ServiceImpl<typeof PaymentsService>, "getBalances" | "listPaymentEntries" | "getOverview"> {
+  const { db } = deps;
   return {
     getBalances: async (request) => ({ balances: await readBalances(db, request) }),
     listPaymentEntries: async (request) => {
-      if (!(await findRecord(db, request, request.paymentId))) throw new Failure("NOT_FOUND");
-      const entries = await readEntries(db, request, request.paymentId);
+      const { archived } = await requireRecord(deps, request, request.paymentId);
+      const document = archived && (await deps.archive.find(request.paymentId));
+      const entries = document
+        ? await readArchivedEntries(db, document)
+        : await readEntries(db, request, request.paymentId);
       return { entries: entries.map(toJournalEntry) };
     },
     getOverview: async (request) => await readOverview(db, request, request.days),

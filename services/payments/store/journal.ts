@@ -153,6 +153,15 @@ export async function readEntries(sql: Sql, owner: Owner, paymentId: string): Pr
   return (await listEntries(sql, { ...owner, paymentId, ...all })).reverse();
 }
 
+/** A payment's entries in a document of the archive (schema/0048-archive.sql), oldest first. */
+export async function readArchivedEntries(sql: Sql, document: string): Promise<JournalRow[]> {
+  const rows = await sql.rows<object>(
+    "select * from jsonb_populate_recordset(null::journal, $1::jsonb -> 'journal') order by id",
+    [document],
+  );
+  return rows.map((row) => journalColumns.read(row));
+}
+
 /** Debits minus credits per currency and account, minor units. */
 export async function readBalances(
   sql: Sql,
@@ -162,7 +171,11 @@ export async function readBalances(
     `select currency, account, sum(amount)::bigint as amount from (
        select currency, debit as account, amount from journal where merchant_id = $1 and environment = $2
        union all
-       select currency, credit, -amount from journal where merchant_id = $1 and environment = $2) lines
+       select currency, credit, -amount from journal where merchant_id = $1 and environment = $2
+       union all
+       select currency, debit, amount from journal_sums where merchant_id = $1 and environment = $2
+       union all
+       select currency, credit, -amount from journal_sums where merchant_id = $1 and environment = $2) lines
      group by currency, account order by currency, account`,
     [owner.merchantId, owner.environment],
   );

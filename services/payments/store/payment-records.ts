@@ -62,6 +62,8 @@ export interface PaymentRecord extends Omit<PaymentItem, "card">, RowOf<typeof r
   readonly processorFee: bigint | undefined;
   /** The last attempt if the payment failed or was canceled after it failed. */
   readonly failed: AttemptRecord | undefined;
+  /** It was read from the archive. */
+  readonly archived?: true;
 }
 
 export interface AttemptRecord extends RowOf<typeof attemptRecordColumns> {
@@ -120,7 +122,24 @@ export async function findRecordsById(sql: Sql, ids: readonly string[]): Promise
   });
 }
 
+/** @param document JSON of the archive (schema/0048-archive.sql) */
+export async function findArchivedRecord(
+  sql: Sql,
+  owner: Owner,
+  id: string,
+  document: string,
+): Promise<PaymentRecord | undefined> {
+  const [record] = await findRecords(sql, [{ ...owner, id }], document);
+  return record && { ...record, archived: true };
+}
+
 type RecordKey = Owner & { readonly id: string };
+
+// These names then stand for the rows of the document, not for the tables.
+const documentRows = `with
+  payments as (select r.* from jsonb_populate_record(null::payments, $2::jsonb -> 'payment') r),
+  refunds as (select r.* from jsonb_populate_recordset(null::refunds, $2::jsonb -> 'refunds') r),
+  attempts as (select r.* from jsonb_populate_recordset(null::attempts, $2::jsonb -> 'attempts') r)`;
 
 interface RecordRow extends ItemRow {
   refunds: object[] | null;
@@ -129,9 +148,13 @@ interface RecordRow extends ItemRow {
   processor_fee: string | null;
 }
 
-async function findRecords(sql: Sql, keys: readonly RecordKey[]): Promise<(PaymentRecord | undefined)[]> {
+async function findRecords(
+  sql: Sql,
+  keys: readonly RecordKey[],
+  document?: string,
+): Promise<(PaymentRecord | undefined)[]> {
   const rows = await sql.rows<RecordRow>(
-    `select ${itemColumns}, ${recordFields.names("t")},
+    `${document === undefined ? "" : documentRows} select ${itemColumns}, ${recordFields.names("t")},
        (select jsonb_agg(r order by r.created_at, r.id) from refunds r where r.payment_id = t.id) as refunds,
        (select case when bool_and(m.currency = t.currency) then
            sum(m.fee - case when m.type in ('processor_fee', 'dispute_fee') then m.amount else 0 end) end::text
@@ -150,6 +173,7 @@ async function findRecords(sql: Sql, keys: readonly RecordKey[]): Promise<(Payme
         keys.map(({ merchantId, environment, id }) => ({ merchant_id: merchantId, environment, id })),
         "id",
       ),
+      ...(document === undefined ? [] : [document]),
     ],
   );
   const own = ({ merchantId, environment, id }: RecordKey) => JSON.stringify([merchantId, environment, id]);

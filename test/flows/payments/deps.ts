@@ -5,13 +5,15 @@ import { Outbox } from "#platform/events/outbox.ts";
 import { connectPeer } from "#platform/rpc/client.ts";
 import { createLog } from "#platform/telemetry/log.ts";
 import { ConnectorService } from "#proto/merchant/v1/merchant_pb.ts";
+import { Archive } from "../../../services/archive/archive.ts";
 import { Circuits } from "../../../services/payments/connectors/circuit.ts";
 import { createConnectors } from "../../../services/payments/connectors/registry.ts";
 import { Accounts } from "../../../services/payments/flows/accounts/ask-processor.ts";
+import { archivedPayments } from "../../../services/payments/flows/restore-archived.ts";
 import type { VerifyDeps } from "../../../services/payments/flows/verify-intent.ts";
 import { paymentsMetrics } from "../../../services/payments/metrics.ts";
 import { Notices } from "../../../services/payments/store/processor/notices.ts";
-import type { MoneyServices } from "../../harness/payments/money-services.ts";
+import { type MoneyServices, noArchive } from "../../harness/payments/money-services.ts";
 
 /** @param reconcileAfterSeconds when the reconcile job first checks an operation */
 export async function paymentsDeps(
@@ -38,6 +40,7 @@ export async function paymentsDeps(
     metrics: paymentsMetrics(register),
     accounts: new Accounts(merchant.client(ConnectorService)),
     connectors: createConnectors(processors, circuits),
+    archive: new Archive({ db, log }, archivedPayments, noArchive),
     stop: async () => {
       merchant.close();
       await db.close();

@@ -1,5 +1,6 @@
 // The flows and jobs of payments on a real PostgreSQL with a scripted processor, for tests of which calls are made in
 // which order, and of what each answer leads to.
+
 import { randomBytes } from "node:crypto";
 import { register } from "prom-client";
 import { Database } from "#platform/database/database.ts";
@@ -9,6 +10,7 @@ import { Vault } from "#platform/secrets/vault.ts";
 import { createLog } from "#platform/telemetry/log.ts";
 import type { Id } from "#platform/values/id.ts";
 import { Environment } from "#proto/merchant/v1/merchant_pb.ts";
+import { Archive } from "../../../services/archive/archive.ts";
 import type { IntentReport, Mount } from "../../../services/payments/connectors/connector.ts";
 import type { Connectors } from "../../../services/payments/connectors/registry.ts";
 import type {
@@ -18,12 +20,14 @@ import type {
 } from "../../../services/payments/flows/accounts/ask-processor.ts";
 import type { CreatePaymentDeps } from "../../../services/payments/flows/create-payment.ts";
 import type { RefundDeps } from "../../../services/payments/flows/refunds/refund-payment.ts";
+import { archivedPayments } from "../../../services/payments/flows/restore-archived.ts";
 import { type SettlementResult, settlePayment } from "../../../services/payments/flows/settle-payment.ts";
 import { paymentsMetrics } from "../../../services/payments/metrics.ts";
 import type { CaptureMethod, IntentFact } from "../../../services/payments/rules/payment.ts";
 import type { MethodTerms } from "../../../services/payments/rules/payment-method.ts";
 import { insertPayments } from "../../../services/payments/store/new-payments.ts";
 import { freshDatabase } from "../../harness/database.ts";
+import { noArchive } from "../../harness/payments/money-services.ts";
 import { paymentInsert } from "../../harness/payments/payment-insert.ts";
 import { fixture, type Suite } from "../../harness/suite.ts";
 
@@ -126,6 +130,7 @@ async function startPlayed(): Promise<PaymentsFixture> {
     log,
     outbox: new Outbox({ namespace: "test", source: "payments" }),
     reconcileAfterSeconds: 3_600,
+    archive: new Archive({ db, log }, archivedPayments, noArchive),
   };
   const ask =
     (call: Call) =>

@@ -9,6 +9,7 @@ import { DisputeService } from "#proto/payments/v1/disputes_pb.ts";
 import { PaymentsService } from "#proto/payments/v1/payments_pb.ts";
 import { ensureStreams } from "../../../deploy/cli/setup/ensure-streams.ts";
 import { freePort } from "../../../deploy/local/free-port.ts";
+import type { ArchiveConfig } from "../../../services/archive/settings.ts";
 import { startMerchant } from "../../../services/merchant/service.ts";
 import { startPayments } from "../../../services/payments/service.ts";
 import { startSimulator } from "../../../services/simulator/service.ts";
@@ -51,6 +52,7 @@ export async function commonSettings() {
     ...oneToken(key().toString("hex")),
     ENCRYPTION_KEYS: new Map([["k1", key()]]),
     HASH_KEY: new Map([["", key()]]),
+    ...noArchive,
   };
 }
 export type CommonSettings = Awaited<ReturnType<typeof commonSettings>>;
@@ -67,6 +69,8 @@ export interface MoneyOptions {
   /** Where the merchant service sends mail; absent: it sends none. */
   readonly smtpUrl?: string;
   readonly receiptsPerHour?: number;
+  /** Place of archived months; absent: nothing is archived. */
+  readonly archive?: URL;
 }
 
 /**
@@ -76,7 +80,7 @@ export interface MoneyOptions {
  * by default as in production. Seconds.
  */
 export async function startMoneyServices(options: MoneyOptions = {}) {
-  const common = await commonSettings();
+  const common = { ...(await commonSettings()), ...(options.archive && { ARCHIVE_URL: options.archive }) };
   const { RPC_TOKEN: token } = common;
   const [merchantDb, paymentsDb, simulatorDb, nowhere] = await Promise.all([
     freshDatabase("merchant"),
@@ -154,6 +158,12 @@ export async function startMoneyServices(options: MoneyOptions = {}) {
 }
 
 export type MoneyServices = Awaited<ReturnType<typeof startMoneyServices>>;
+
+export const noArchive: ArchiveConfig = {
+  ARCHIVE_URL: undefined,
+  ARCHIVE_KEY: undefined,
+  ARCHIVE_AFTER_MONTHS: undefined,
+};
 
 /** Where the processors are, and the waits for them. */
 function processorSettings(simulatorUrl: string, options: MoneyOptions) {

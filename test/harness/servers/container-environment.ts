@@ -14,6 +14,7 @@ const key = () => randomBytes(32).toString("base64");
 /** The value that a key of a Secret would have. */
 function exampleOf(name: string): string {
   if (name.endsWith("DATABASE_URL")) return "postgres://role@postgres:5432/database?sslmode=verify-full";
+  if (name === "ARCHIVE_KEY") return "archive-key:archive-secret";
   if (name === "SMTP_URL") return "smtps://tollbooth:password@mail.example.com:465";
   if (name === "ENCRYPTION_KEYS") return `k1:${key()}`;
   if (name === "callers") return callerLine("gateway", key());

@@ -5,10 +5,9 @@ import { create } from "@bufbuild/protobuf";
 import type { Tx } from "#platform/database/database.ts";
 import { withIdempotency } from "#platform/database/idempotency.ts";
 import { crashPoint } from "#platform/process/crash-point.ts";
-import { Failure } from "#platform/values/failure.ts";
 import { newId } from "#platform/values/id.ts";
 import { type CancelPaymentResponse, CancelPaymentResponseSchema } from "#proto/payments/v1/payments_pb.ts";
-import { findOwnPayment } from "../../store/payments.ts";
+import { requireOwnPayment } from "../restore-archived.ts";
 import { type EndingRequest, type KeyedEndingDeps, readPublicPayment, requireEnded } from "./capture-payment.ts";
 import { driveCancel } from "./drive-cancel.ts";
 import { reserveEnding } from "./reserve-ending.ts";
@@ -23,7 +22,7 @@ export async function cancelPayment(deps: KeyedEndingDeps, request: EndingReques
     newId("operation"),
     async ({ id, isResumed, finish }) => {
       crashPoint("cancel-payment.1-claimed");
-      if (!(await findOwnPayment(deps.db, request, paymentId))) throw new Failure("NOT_FOUND");
+      await requireOwnPayment(deps, request, paymentId);
       const wanted = { id, kind: "cancel" as const, amount: undefined, idempotency, isResumed };
       const { payment, operation } = await reserveEnding(deps, paymentId, wanted);
       crashPoint("cancel-payment.2-reserved");

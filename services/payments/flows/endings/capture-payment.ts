@@ -6,13 +6,13 @@ import { create } from "@bufbuild/protobuf";
 import type { Tx } from "#platform/database/database.ts";
 import { type IdempotencyKeys, type IdempotencyScope, withIdempotency } from "#platform/database/idempotency.ts";
 import { crashPoint } from "#platform/process/crash-point.ts";
-import { Failure } from "#platform/values/failure.ts";
 import { newId } from "#platform/values/id.ts";
 import type { Environment } from "#proto/merchant/v1/merchant_pb.ts";
 import { type CapturePaymentResponse, CapturePaymentResponseSchema } from "#proto/payments/v1/payments_pb.ts";
 import { toPayment } from "../../messages.ts";
 import { findRecord } from "../../store/payment-records.ts";
-import { findOwnPayment, type StoredPayment } from "../../store/payments.ts";
+import type { StoredPayment } from "../../store/payments.ts";
+import { requireOwnPayment } from "../restore-archived.ts";
 import { type DriveResult, driveCapture } from "./drive-capture.ts";
 import { type EndingDeps, reserveEnding } from "./reserve-ending.ts";
 
@@ -40,7 +40,7 @@ export async function capturePayment(
     newId("operation"),
     async ({ id, isResumed, finish }) => {
       crashPoint("capture-payment.1-claimed");
-      if (!(await findOwnPayment(deps.db, request, paymentId))) throw new Failure("NOT_FOUND");
+      await requireOwnPayment(deps, request, paymentId);
       const wanted = { id, kind: "capture" as const, amount, idempotency, isResumed };
       const { payment, operation } = await reserveEnding(deps, paymentId, wanted);
       crashPoint("capture-payment.2-reserved");

@@ -7,7 +7,7 @@ import { type IdempotencyKeys, type IdempotencyScope, withIdempotency } from "#p
 import { crashPoint } from "#platform/process/crash-point.ts";
 import type { Vault } from "#platform/secrets/vault.ts";
 import { clockNow } from "#platform/values/clock.ts";
-import { Failure, invalidField, requireFound } from "#platform/values/failure.ts";
+import { Failure, invalidField } from "#platform/values/failure.ts";
 import { newId } from "#platform/values/id.ts";
 import type { Environment } from "#proto/merchant/v1/merchant_pb.ts";
 import { type RefundPaymentResponse, RefundPaymentResponseSchema } from "#proto/payments/v1/payments_pb.ts";
@@ -15,14 +15,16 @@ import { toRefund } from "../../messages.ts";
 import { refundMisfit } from "../../rules/payment-method.ts";
 import { decideRefund } from "../../rules/refund.ts";
 import { firstTry, recordTakeOver } from "../../store/operations.ts";
-import { findOwnPayment, type StoredPayment } from "../../store/payments.ts";
+import type { StoredPayment } from "../../store/payments.ts";
 import { insertReservations, renewReservation } from "../../store/refunds/refund-reservations.ts";
 import { findRefund, type StoredRefund } from "../../store/refunds/refunds.ts";
 import { sealKey } from "../recovery/sealed-key.ts";
+import { type ArchiveDeps, requireOwnPayment } from "../restore-archived.ts";
 import { applyReservation, lockBooks } from "../settle-payment.ts";
 import { type DriveDeps, driveRefund, neverSent, type ReservedRefund } from "./drive-refund.ts";
 
 export interface RefundDeps extends DriveDeps {
+  readonly archive: ArchiveDeps["archive"];
   readonly keys: IdempotencyKeys;
   /** Seals the key that travels with the event. */
   readonly vault: Vault;
@@ -53,7 +55,7 @@ export async function refundPayment(deps: RefundDeps, request: RefundRequest): P
     newId("refund"),
     async ({ id, isResumed, finish }) => {
       crashPoint("refund-payment.1-claimed");
-      const payment = requireFound(await findOwnPayment(deps.db, request, request.paymentId));
+      const payment = await requireOwnPayment(deps, request, request.paymentId);
       const image = idempotency && sealKey(deps.vault, id, idempotency);
       const fresh = await reserveRefund(deps, payment, { ...request, id, image }, isResumed);
       crashPoint("refund-payment.2-reserved");

@@ -79,7 +79,7 @@ export async function readEntryPage(
 }
 
 const earliest = (than: string) =>
-  `least(${["journal", "movements", "payouts"]
+  `least(${["journal", "journal_sums", "movements", "payouts"]
     .map((table) => `(select min(merchant_id) from ${table} where merchant_id > ${than})`)
     .join(", ")})`;
 
@@ -121,8 +121,8 @@ export async function sumAccounts(
     Record<"currency" | "account" | "debit" | "credit" | "entries", string> & { environment: Environment }
   >(
     `select environment, currency, side.account, sum(side.debit)::bigint as debit, sum(side.credit)::bigint as credit,
-       count(*) filter (where side.debit > 0 and $3::timestamptz <= greatest(occurred_at, posted_at)
-         and ($3::timestamptz <= least(occurred_at, posted_at) or booked_at >= $3::timestamptz)) as entries
+       coalesce(sum(entries) filter (where side.debit > 0 and $3::timestamptz <= greatest(occurred_at, posted_at)
+         and ($3::timestamptz <= least(occurred_at, posted_at) or booked_at >= $3::timestamptz)), 0) as entries
      from ledger
      cross join lateral (values (ledger.debit, amount, 0), (ledger.credit, 0, amount)) as side (account, debit, credit)
      where merchant_id = $1 and ($2::timestamptz > greatest(occurred_at, posted_at) or booked_at < $2::timestamptz)
