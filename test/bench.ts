@@ -13,6 +13,10 @@ await chooseCommand(
       scripts: ["test/bench/capacity.ts"],
     },
     balance: { about: "a merchant's balance over ten million movements", scripts: ["test/bench/balance.ts"] },
+    archive: {
+      about: "months of ten million payments that leave the database and come back",
+      scripts: ["test/bench/archive.ts"],
+    },
     webhooks: { about: "deliveries per second, relative to a bare sender", scripts: ["test/bench/webhook.ts"] },
   },
   ["flows"],

@@ -40,7 +40,7 @@ export interface ArchiveTable {
 
 // A page of rows is read in well under a second, and a transaction drops its batch within 50 ms.
 const pageRows = 1_000;
-const batchRows = 100;
+const batchRows = 50;
 // About 20 MB, and a few minutes of work.
 const partRows = 50_000;
 const leaseSeconds = 900;

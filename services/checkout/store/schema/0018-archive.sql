@@ -12,10 +12,12 @@ where t.next_check_at is null;
 -- Drops the sessions whose rows still are what their documents contain. @returns how many
 create function drop_archived(of_month date, documents jsonb) returns integer language plpgsql security definer as $$
 declare
+  given text[] := (select array_agg(d ->> 'id') from jsonb_array_elements(documents) d);
   ids text[];
 begin
-  perform from sessions where id in (select d ->> 'id' from jsonb_array_elements(documents) d) order by id for update;
-  select array_agg(a.id) into ids from jsonb_array_elements(documents) d join archivable a on a.id = d ->> 'id' and a.document = d;
+  perform from sessions where id = any(given) order by id for update;
+  select array_agg(a.id) into ids from archivable a join jsonb_array_elements(documents) d on d ->> 'id' = a.id and d = a.document
+    where a.id = any(given);
   delete from sessions where id = any(ids);
   return coalesce(array_length(ids, 1), 0);
 end $$;

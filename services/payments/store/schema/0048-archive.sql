@@ -124,11 +124,13 @@ $$;
 -- Drops the payments whose rows still are what their documents contain. @returns how many
 create function drop_archived(of_month date, documents jsonb) returns integer language plpgsql security definer as $$
 declare
+  given text[] := (select array_agg(d ->> 'id') from jsonb_array_elements(documents) d);
   ids text[];
   emails jsonb;
 begin
-  perform from payments where id in (select d ->> 'id' from jsonb_array_elements(documents) d) order by id for update;
-  select array_agg(a.id) into ids from jsonb_array_elements(documents) d join archivable a on a.id = d ->> 'id' and a.document = d;
+  perform from payments where id = any(given) order by id for update;
+  select array_agg(a.id) into ids from archivable a join jsonb_array_elements(documents) d on d ->> 'id' = a.id and d = a.document
+    where a.id = any(given);
   select jsonb_agg(distinct jsonb_build_array(merchant_id, environment, customer_email)) into emails
     from payments where id = any(ids) and customer_email <> '';
   insert into journal_sums as s
