@@ -40,6 +40,7 @@ import { privacyRpc } from "./rpc/privacy.ts";
 import { riskRpc } from "./rpc/risk.ts";
 import { sessionRecoveryRpc } from "./rpc/session-recovery.ts";
 import type { checkoutSettings } from "./settings.ts";
+import { deleteUnpaidSessionsJob } from "./store/retention.ts";
 import { sweepAttempts } from "./store/risk-attempts.ts";
 import { sweepDecisions } from "./store/risk-decisions.ts";
 
@@ -99,6 +100,7 @@ function build(config: CheckoutConfig, base: ServiceBase<Database>): ServicePart
       { name: "sweep-idempotency-keys", everyMs: 600_000, runOnce: () => keys.sweep() },
       { name: "sweep-risk-attempts", everyMs: 3_600_000, runOnce: () => sweepAttempts(db) },
       { name: "sweep-risk-decisions", everyMs: 3_600_000, runOnce: () => sweepDecisions(db) },
+      deleteUnpaidSessionsJob(db, config.RETENTION_UNPAID_SESSION_DAYS),
       { name: "sweep-inbox", everyMs: 3_600_000, runOnce: () => sweepInbox(db) },
     ],
     consumers: [followPayments(context), ...sendReceipts(context)],

@@ -29,4 +29,6 @@ export const checkoutSettings = {
   CHECKOUT_ORIGIN: optionalSetting(pageOrigin),
   /** How long backups are kept; an erasure's answer names the day. Events keep sealed copies for eight days. */
   BACKUP_DAYS: withDefault(integerSetting(8, 3_650), 30),
+  /** When a session that was never paid is deleted, counted from its end. Its risk data ends within 90 days. */
+  RETENTION_UNPAID_SESSION_DAYS: withDefault(integerSetting(120, 3_650), 400),
 } as const;

@@ -6,6 +6,7 @@ import { join } from "node:path";
 import { connectPeer } from "#platform/rpc/client.ts";
 import { isId, newId } from "#platform/values/id.ts";
 import { AuditService } from "#proto/merchant/v1/audit_pb.ts";
+import { inDatabase } from "../harness/database.ts";
 import { eventually } from "../harness/eventually.ts";
 import { cards, payInFrame } from "../harness/pay.ts";
 import { startReceiver } from "../harness/receiver.ts";
@@ -200,6 +201,20 @@ test("an unknown delivery or event is not found, and a malformed id is a usage e
     assert.match(shown.remark, new RegExp(`${id}.*(never existed|never committed).* \\d+ days`));
     assert.equal((await operator([noun, "show", "12"])).code, 2);
   }
+});
+
+test("a payment whose unpaid session was deleted is shown without it", async () => {
+  const session = await api.call("createCheckoutSession", 201, { body: { amount: 1_000, currency: "EUR" } });
+  await payInFrame(session.text("render.frame_url"), cards.declined);
+  await api.call("confirmCheckout", 200, asBuyer(session));
+  const sessionId = session.text("id");
+  await inDatabase(`${running.database}_checkout`, `delete from sessions where id = '${sessionId}'`);
+  const shown = await operator(["sessions", "show", sessionId]);
+  assert.equal(shown.code, 0, shown.remark);
+  assert.equal(
+    shown.lines.some(({ part }) => part === "session"),
+    false,
+  );
 });
 
 test("the rest of the history is shown while a service does not answer, with its name", async () => {

@@ -36,10 +36,7 @@ function assertNoun(noun: StoryNoun, id: string): string {
 }
 
 async function showPayment(peers: OperatorPeers, id: string): Promise<Answer> {
-  const story = await peers.operations.tellPayment({ objectId: id }).catch((error: unknown) => {
-    if (error instanceof Failure && error.reason === "NOT_FOUND") return undefined;
-    throw error;
-  });
+  const story = await peers.operations.tellPayment({ objectId: id }).catch(noneIfUnknown);
   if (!story) return { rows: [], remark: `${id} not found, neither in live nor in sandbox`, isBad: true };
   const { away, from } = whileAway();
   const parts = await Promise.all([
@@ -53,10 +50,16 @@ async function showPayment(peers: OperatorPeers, id: string): Promise<Answer> {
   return { rows: inOrder(lines), remark: known + missingText(away), isBad: away.length > 0 };
 }
 
+function noneIfUnknown(error: unknown): undefined {
+  if (!(error instanceof Failure) || error.reason !== "NOT_FOUND") throw error;
+}
+
 async function sessionLines(peers: OperatorPeers, story: TellPaymentResponse): Promise<Line[]> {
   const { merchantId, environment, sessionId } = story;
   if (sessionId === "") return [];
-  const { session } = await peers.sessions.getSession({ merchantId, environment, sessionId });
+  const find = peers.sessions.getSession({ merchantId, environment, sessionId });
+  const session = await find.then((found) => found.session).catch(noneIfUnknown);
+  // An unpaid session ends by itself; its payment stays.
   if (!session) return [];
   const line = (at: Timestamp | undefined, what: string) => ({ at, part: "session", id: sessionId, what });
   const { createdAt, completedAt, expiresAt, status, surface, customerEmail } = session;

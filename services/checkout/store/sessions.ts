@@ -12,7 +12,7 @@ import {
   text,
   time,
 } from "#platform/database/columns.ts";
-import type { GroupedSql, Sql } from "#platform/database/database.ts";
+import type { GroupedSql, Sql, Tx } from "#platform/database/database.ts";
 import { eventsJson, type OutboxRows } from "#platform/events/outbox.ts";
 import type { KeyedHash } from "#platform/secrets/vault.ts";
 import type { Id } from "#platform/values/id.ts";
@@ -221,6 +221,18 @@ export async function claimDueSessions(sql: Sql, limit: number): Promise<StoredS
     [limit],
   );
   return rows.map(sessionOf);
+}
+
+/** Ended, and its intent was canceled at the processor before. */
+export const isUnpaid = "status in ('expired', 'canceled') and payment_status in ('', 'canceled')";
+
+/** Leaves out a session that money has completed meanwhile. */
+export async function deleteSessions(tx: Tx, unpaidIds: readonly string[]): Promise<void> {
+  await tx.rows(
+    `with locked as (select id from sessions where id = any($1::text[]) and ${isUnpaid} order by id for update)
+     delete from sessions t using locked where t.id = locked.id`,
+    [unpaidIds],
+  );
 }
 
 export function sessionOf(row: SessionRow): StoredSession {

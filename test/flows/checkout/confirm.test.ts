@@ -74,6 +74,7 @@ test("while payments is unavailable a confirm is service_unavailable, and an end
     MERCHANT_URL: undefined,
     CHECKOUT_ORIGIN: undefined,
     BACKUP_DAYS: 30,
+    RETENTION_UNPAID_SESSION_DAYS: 400,
     IDEMPOTENCY_LEASE_SECONDS: 90,
   });
   const peer = connectPeer({ url: `http://127.0.0.1:${lonely.port}`, token: services.money.settings.RPC_TOKEN });

@@ -72,6 +72,8 @@ export async function startCheckoutServices(
     MERCHANT_URL: money.urls.merchant,
     CHECKOUT_ORIGIN: origin,
     BACKUP_DAYS: 30,
+    // Tests call the job with their own days.
+    RETENTION_UNPAID_SESSION_DAYS: 3_650,
     IDEMPOTENCY_LEASE_SECONDS: 90,
   };
   let service = await startCheckout(config);

@@ -76,6 +76,7 @@ async function checkoutWith<T>(HASH_KEY: Ring, work: (clients: CheckoutClients) 
     MERCHANT_URL: undefined,
     CHECKOUT_ORIGIN: undefined,
     BACKUP_DAYS: 30,
+    RETENTION_UNPAID_SESSION_DAYS: 400,
     IDEMPOTENCY_LEASE_SECONDS: 90,
   });
   const peer = connectPeer({ url: `http://127.0.0.1:${service.port}`, token: money.settings.RPC_TOKEN });
