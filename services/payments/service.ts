@@ -56,6 +56,7 @@ import { reportsRpc } from "./rpc/reports.ts";
 import { statementRpc } from "./rpc/statements.ts";
 import type { paymentsSettings } from "./settings.ts";
 import { sweepFiles } from "./store/disputes/dispute-files.ts";
+import { endFingerprintsJob } from "./store/erasure.ts";
 import { foldMoneyDays } from "./store/money-days.ts";
 import { Notices } from "./store/processor/notices.ts";
 import { sweepProcessorEvents } from "./store/processor/processor-events.ts";
@@ -143,6 +144,7 @@ function build(config: PaymentsConfig, base: ServiceBase<Database>): ServicePart
       archive.job(),
       { name: "sweep-idempotency-keys", everyMs: 600_000, runOnce: () => keys.sweep() },
       { name: "sweep-dispute-files", everyMs: 3_600_000, runOnce: () => sweepFiles(db) },
+      endFingerprintsJob(db, config.RETENTION_CARD_FINGERPRINT_DAYS),
       { name: "sweep-processor-events", everyMs: 3_600_000, runOnce: () => sweepProcessorEvents(db) },
     ],
     listeners: [{ ...liveSubscriptions.connectors, onEvent: handleEvent, onGap: forget }],

@@ -44,6 +44,8 @@ export const paymentsSettings = {
   ABSENCE_AFTER_SECONDS: withDefault(integerSetting(1, 604_800), absenceSeconds),
   /** `erase`: an erasure also removes brand, last digits and expiry of cards, and the last digits of bank accounts. */
   ERASURE_CARD_DIGITS: withDefault(oneOf("keep", "erase"), "keep"),
+  /** When the card's fingerprint is removed, counted from the payment; 13 months, as long as chargebacks may come. */
+  RETENTION_CARD_FINGERPRINT_DAYS: withDefault(integerSetting(30, 3_650), 396),
   /** Pause between two reads of an account's event list. A lost webhook is recovered within twice this time. */
   EVENT_POLL_SECONDS: withDefault(integerSetting(1, 60), 60),
   /** A connector account's circuit opens when over half of this many last calls failed. Below 20 a few failures do. */

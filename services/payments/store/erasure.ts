@@ -1,7 +1,12 @@
 // Finds payments by their buyer's e-mail, and erases personal data by the function `erase_payments`
-// (schema/0046-erasure.sql).
-import type { Sql, Tx } from "#platform/database/database.ts";
+// (schema/0046-erasure.sql). Ends the fingerprints of cards: the retention_cursor table has the last payment without.
+import type { Database, Sql, Tx } from "#platform/database/database.ts";
+import type { JobContext } from "#platform/process/job.ts";
+import { clockMs } from "#platform/values/clock.ts";
+import { idFloor } from "#platform/values/id.ts";
 import type { Owner } from "./payment-records.ts";
+import { dropFingerprints } from "./payments.ts";
+import { dropAliases } from "./processor/notices.ts";
 
 export interface BuyerPayment {
   readonly id: string;
@@ -65,4 +70,41 @@ export async function erasePayments(
   keepsCard: boolean,
 ): Promise<{ readonly id: string; readonly session_id: string | null; readonly visible: boolean }[]> {
   return await tx.rows("select id, session_id, visible from erase_payments($1, $2)", [ids, keepsCard]);
+}
+
+const dayMs = 86_400_000;
+// One batch a run: 100 payments a second and replica, so that the first runs on a large table do not slow down buyers.
+const batchMax = 1_000;
+const everyMs = 10_000;
+
+export function endFingerprintsJob(db: Database, days: number): JobContext {
+  return { name: "end-fingerprints", everyMs, runOnce: () => endFingerprints(db, days).then(() => false) };
+}
+
+/**
+ * Removes card fingerprints of one batch of payments that are older; replicas take turns. A payment's version and the
+ * time of its last change stay. A run without work reads the cursor and one page of an index.
+ * @returns how many payments were read
+ */
+export async function endFingerprints(db: Database, days: number): Promise<number> {
+  return await db.transaction(async (tx) => {
+    const [cursor] = await tx.rows<{ after: string }>("select after from retention_cursor for update skip locked");
+    const end = idFloor("payment", clockMs() - days * dayMs);
+    // A longer setting than before.
+    if (!cursor || end <= cursor.after) return 0;
+    const { after } = cursor;
+    const page = await tx.rows<{ id: string }>(
+      `select id from payments where id > $1 and id < $2 order by id limit ${batchMax}`,
+      [after, end],
+    );
+    const last = page[batchMax - 1]?.id ?? end;
+    await tx.rows("update retention_cursor set after = $1", [last]);
+    await dropFingerprints(
+      tx,
+      page.map(({ id }) => id),
+    );
+    // Also of payments that were archived before.
+    await dropAliases(tx, after, last);
+    return page.length;
+  });
 }

@@ -266,3 +266,12 @@ function savedRowOf({ payment: { id, connectorRef, state, checkAfterSeconds }, e
     ),
   };
 }
+
+/** Removes the fingerprints of the payments' cards. Version and time of the last change stay. */
+export async function dropFingerprints(tx: Tx, ids: readonly string[]): Promise<void> {
+  await tx.rows(
+    `with locked as (select id from payments where id = any($1::text[]) and card_fingerprint <> '' order by id for update)
+     update payments p set card_fingerprint = null from locked where p.id = locked.id`,
+    [ids],
+  );
+}

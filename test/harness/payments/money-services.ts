@@ -180,6 +180,8 @@ function processorSettings(simulatorUrl: string, options: MoneyOptions) {
     STRIPE_API_URL: options.stripeUrl ?? "http://127.0.0.1:9",
     ADYEN_API_URL: "http://127.0.0.1:9",
     ERASURE_CARD_DIGITS: "keep" as const,
+    // Tests call the job with their own days.
+    RETENTION_CARD_FINGERPRINT_DAYS: 3_650,
   };
 }
 

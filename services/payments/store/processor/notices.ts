@@ -1,5 +1,5 @@
 // The processor_notices table: reports of processors that cannot be queried.
-import { type Database, parseTime } from "#platform/database/database.ts";
+import { type Database, parseTime, type Tx } from "#platform/database/database.ts";
 import type { Environment } from "#proto/merchant/v1/merchant_pb.ts";
 
 interface NoticeAccount {
@@ -81,4 +81,13 @@ export class Notices {
     );
     return rows.map((row) => ({ ...row, at: parseTime(row.at) }));
   }
+}
+
+/** Removes Adyen's fingerprint of the cards of payments after one up to another. */
+export async function dropAliases(tx: Tx, after: string, last: string): Promise<void> {
+  await tx.rows(
+    `update processor_notices set details = details - 'alias'
+     where left(reference, 30) > greatest($1, 'pay_') and left(reference, 30) <= $2 and reference <> '' and details ? 'alias'`,
+    [after, last],
+  );
 }
