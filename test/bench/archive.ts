@@ -61,7 +61,7 @@ await fill(writer);
 const sample = await writer.query<{ id: string }>("select id from payments where id < $1 order by md5(id) limit 10", [
   idFloor("payment", Date.parse(`${monthAt(archived)}-01`)),
 ]);
-const before = await Promise.all(sample.rows.map(({ id }) => findRecord(db, owner, id)));
+const records = await Promise.all(sample.rows.map(({ id }) => findRecord(db, owner, id)));
 const balances = JSON.stringify(await readBalances(db, owner), bigText);
 const size = await bytesOf(writer);
 const [creates, lists] = [await measure("create, before", create), await measure("list, before", list)];
@@ -101,7 +101,7 @@ const [after, listsAfter] = [await measure("create, after", create), await measu
 console.log(`speed after to before: creates ${(creates / after).toFixed(2)}, lists ${(lists / listsAfter).toFixed(2)}`);
 
 const readTimes: number[] = [];
-for (const record of before) {
+for (const record of records) {
   assert(record);
   const document = await archive.find(record.id);
   const read = document === undefined ? undefined : await findArchivedRecord(db, owner, record.id, document);

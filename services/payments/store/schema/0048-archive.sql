@@ -112,13 +112,11 @@ create function sum_entries(ids text[]) returns table (merchant_id text, environ
   from ledger l where l.payment_id = any(ids) and l.id like 'je\_%' group by 1, 2, 3, 4, 5, 6, 7 order by 1, 2, 3, 4, 5, 6, 7
 $$;
 
--- Other ids of the payments in these documents.
-create function keys_of(documents jsonb) returns table (key text, payment_id text) language sql immutable as $$
-  select k.key, d ->> 'id' from jsonb_array_elements(documents) d cross join lateral (
-    select 'intent ' || (d #>> '{payment,connector}') || ' ' || (d #>> '{payment,connector_ref}')
-    union all select 'intent ' || (d #>> '{payment,former_connector}') || ' ' || (d #>> '{payment,former_ref}')
-    union all select 'refund ' || (r ->> 'id') from jsonb_array_elements(d -> 'refunds') r) k (key)
-  where k.key is not null
+-- Other ids of these payments.
+create function keys_of(ids text[]) returns table (key text, payment_id text) language sql stable as $$
+  select 'intent ' || connector || ' ' || connector_ref, id from payments where id = any(ids) and connector_ref is not null
+  union all select 'intent ' || former_connector || ' ' || former_ref, id from payments where id = any(ids) and former_ref is not null
+  union all select 'refund ' || id, payment_id from refunds where payment_id = any(ids)
 $$;
 
 -- Drops the payments whose rows still are what their documents contain. @returns how many
@@ -137,8 +135,7 @@ begin
     select e.merchant_id, e.environment, of_month, e.booked_month, e.currency, e.kind, e.debit, e.credit, e.amount, e.entries from sum_entries(ids) e
   on conflict (merchant_id, environment, archived_month, booked_month, currency, kind, debit, credit)
     do update set amount = s.amount + excluded.amount, entries = s.entries + excluded.entries;
-  insert into archived_keys
-    select key, payment_id from keys_of((select jsonb_agg(d) from jsonb_array_elements(documents) d where d ->> 'id' = any(ids)));
+  insert into archived_keys select key, payment_id from keys_of(ids);
   perform set_config('tollbooth.archive', 'on', true);
   delete from operation_history h using operations o where o.id = h.operation_id and o.payment_id = any(ids);
   delete from operations where payment_id = any(ids);
@@ -174,6 +171,6 @@ begin
   select (select count(*) from sum_entries(ids)), count(*) into expected, taken from taken_off;
   if expected <> taken then raise exception 'the sums of % lack entries of its archived payments', of_month using errcode = 'check_violation'; end if;
   delete from journal_sums where archived_month = of_month and entries = 0;
-  delete from archived_keys k using keys_of(missing) r where k.key = r.key;
+  delete from archived_keys k using keys_of(ids) r where k.key = r.key;
   return coalesce(array_length(ids, 1), 0);
 end $$;
