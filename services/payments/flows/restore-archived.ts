@@ -2,7 +2,7 @@
 // whatever changes one brings it back first, so no other flow knows of the archive.
 import type { Database, GroupedSql } from "#platform/database/database.ts";
 import { requireFound } from "#platform/values/failure.ts";
-import type { Id } from "#platform/values/id.ts";
+import { type Id, idSuffix, isId } from "#platform/values/id.ts";
 import type { Archive, ArchiveTable } from "../../archive/archive.ts";
 import { type NamedIntent, ownerOfIntent, paymentOfArchivedRefund } from "../store/intent-owners.ts";
 import { findArchivedRecord, findRecord, type Owner, type PaymentRecord } from "../store/payment-records.ts";
@@ -71,6 +71,13 @@ async function findArchived(
 ): Promise<PaymentRecord | undefined> {
   const document = await archive.find(id);
   return document === undefined ? undefined : await findArchivedRecord(db, owner, id, document);
+}
+
+/** JSON of an archived payment, by its own id, its session's or a refund's. */
+export async function findDocument({ db, archive }: ArchiveDeps, objectId: string): Promise<string | undefined> {
+  const ofRefund = isId("refund", objectId);
+  const id = ofRefund ? await paymentOfArchivedRefund(db, objectId) : `pay_${idSuffix(objectId)}`;
+  return id === undefined ? undefined : await archive.find(id);
 }
 
 /** undefined: the owner has no archived payment with this refund. */

@@ -5,7 +5,7 @@ import { scopeOf } from "#platform/database/idempotency.ts";
 import { findCursor } from "#platform/lists/cursor.ts";
 import { readPage } from "#platform/lists/dated-list.ts";
 import type { Recovery } from "#platform/service/recovery.ts";
-import { Failure, invalidField, requireFound } from "#platform/values/failure.ts";
+import { invalidField, requireFound } from "#platform/values/failure.ts";
 import type { DisputeService } from "#proto/payments/v1/disputes_pb.ts";
 import { acceptDispute } from "../flows/disputes/accept-dispute.ts";
 import {
@@ -17,10 +17,10 @@ import {
 } from "../flows/disputes/add-file.ts";
 import type { EvidenceDeps } from "../flows/disputes/drive-evidence.ts";
 import { submitEvidence } from "../flows/disputes/submit-evidence.ts";
+import { requireRecord } from "../flows/restore-archived.ts";
 import { findDisputeRecord, listDisputeRecords } from "../lists/disputes.ts";
 import { toDisputeFile, toDisputeRecord } from "../messages.ts";
 import { fileTypes } from "../rules/file-content.ts";
-import { findRecord } from "../store/payment-records.ts";
 
 type DisputesDeps = EvidenceDeps & {
   /** Blocks new requests to processors, where a lost operation may have been executed already. */
@@ -36,7 +36,7 @@ export function disputesRpc(deps: DisputesDeps): ServiceImpl<typeof DisputeServi
     },
     listDisputes: async (request) => {
       const { paymentId, status } = request;
-      if (paymentId && !(await findRecord(db, request, paymentId))) throw new Failure("NOT_FOUND");
+      if (paymentId) await requireRecord(deps, request, paymentId);
       const filters = {
         status,
         paymentId,

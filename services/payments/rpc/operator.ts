@@ -8,6 +8,7 @@ import type { Recovery } from "#platform/service/recovery.ts";
 import { invalidField, requireFound } from "#platform/values/failure.ts";
 import { type OperatorService, Resolution, SuspenseAction as WireAction } from "#proto/payments/v1/operator_pb.ts";
 import { resolveOperation, retryOperation } from "../flows/resolve-operation.ts";
+import { findDocument } from "../flows/restore-archived.ts";
 import { resolveFunds } from "../flows/unexpected-funds/resolve-funds.ts";
 import type { VerifyDeps } from "../flows/verify-intent.ts";
 import { readInstallationOverview } from "../lists/installation.ts";
@@ -75,8 +76,10 @@ export function operatorRpc(deps: OperatorDeps): ServiceImpl<typeof OperatorServ
     },
     getInstallationOverview: async (request) => await readInstallationOverview(db, request),
     tellPayment: async ({ objectId }) => {
-      const found = requireFound(await findStoryEntry(db, objectId));
-      return { ...found, lines: (await storyOf(db, found.paymentId)).map(messageFields) };
+      const stored = await findStoryEntry(db, objectId);
+      const document = stored ? undefined : requireFound(await findDocument(deps, objectId));
+      const found = requireFound(stored ?? (await findStoryEntry(db, objectId, document)));
+      return { ...found, lines: (await storyOf(db, found.paymentId, document)).map(messageFields) };
     },
   };
 }

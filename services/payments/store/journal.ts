@@ -6,6 +6,7 @@ import { eventsJson, type OutboxRows } from "#platform/events/outbox.ts";
 import { Environment } from "#proto/merchant/v1/merchant_pb.ts";
 import { type Movement, postings } from "../rules/journal.ts";
 import type { NewAdjustment } from "./adjustments.ts";
+import { rowsOfDocument } from "./archived-rows.ts";
 import { nullableText } from "./payment-columns.ts";
 import type { Owner } from "./payment-records.ts";
 
@@ -153,12 +154,9 @@ export async function readEntries(sql: Sql, owner: Owner, paymentId: string): Pr
   return (await listEntries(sql, { ...owner, paymentId, ...all })).reverse();
 }
 
-/** A payment's entries in a document of the archive (schema/0048-archive.sql), oldest first. */
+/** A payment's entries in its document of the archive, oldest first. */
 export async function readArchivedEntries(sql: Sql, document: string): Promise<JournalRow[]> {
-  const rows = await sql.rows<object>(
-    "select * from jsonb_populate_recordset(null::journal, $1::jsonb -> 'journal') order by id",
-    [document],
-  );
+  const rows = await sql.rows<object>(`${rowsOfDocument("$1")}select * from journal order by id`, [document]);
   return rows.map((row) => journalColumns.read(row));
 }
 

@@ -4,6 +4,7 @@ import { bigint, Columns, optionalColumn, type RowOf, text, time } from "#platfo
 import type { GroupedSql, Sql } from "#platform/database/database.ts";
 import type { Environment } from "#proto/merchant/v1/merchant_pb.ts";
 import { type Card, isAuthorized, netAmount } from "../rules/payment.ts";
+import { rowsOfDocument } from "./archived-rows.ts";
 import { attemptRecordColumns, cardColumns, cardOf, paymentColumns } from "./payment-columns.ts";
 import { refundColumns, type StoredRefund } from "./refunds/refunds.ts";
 
@@ -135,12 +136,6 @@ export async function findArchivedRecord(
 
 type RecordKey = Owner & { readonly id: string };
 
-// These names then stand for the rows of the document, not for the tables.
-const documentRows = `with
-  payments as (select r.* from jsonb_populate_record(null::payments, $2::jsonb -> 'payment') r),
-  refunds as (select r.* from jsonb_populate_recordset(null::refunds, $2::jsonb -> 'refunds') r),
-  attempts as (select r.* from jsonb_populate_recordset(null::attempts, $2::jsonb -> 'attempts') r)`;
-
 interface RecordRow extends ItemRow {
   refunds: object[] | null;
   dispute: object | null;
@@ -154,7 +149,7 @@ async function findRecords(
   document?: string,
 ): Promise<(PaymentRecord | undefined)[]> {
   const rows = await sql.rows<RecordRow>(
-    `${document === undefined ? "" : documentRows} select ${itemColumns}, ${recordFields.names("t")},
+    `${rowsOfDocument(document && "$2")}select ${itemColumns}, ${recordFields.names("t")},
        (select jsonb_agg(r order by r.created_at, r.id) from refunds r where r.payment_id = t.id) as refunds,
        (select case when bool_and(m.currency = t.currency) then
            sum(m.fee - case when m.type in ('processor_fee', 'dispute_fee') then m.amount else 0 end) end::text

@@ -5,6 +5,7 @@ import type { RowOf } from "#platform/database/columns.ts";
 import { parseTime, type Sql } from "#platform/database/database.ts";
 import { isId } from "#platform/values/id.ts";
 import { EventSchema } from "#proto/events/v1/events_pb.ts";
+import { rowsOfDocument } from "./archived-rows.ts";
 import { paymentColumns } from "./payment-columns.ts";
 
 const entryColumns = paymentColumns.pick("merchantId", "environment", "sessionId", "status");
@@ -26,28 +27,28 @@ const linesMax = 1_000;
 // Two rounds of the relay. If more events wait, the alert about the outbox is the better source.
 const waitingMax = 1_000;
 
-/** Finds a payment by its own id, its session's or a refund's. */
-export async function findStoryEntry(sql: Sql, objectId: string): Promise<StoryEntry | undefined> {
+/** Finds a payment by its own id, its session's or a refund's. @param document JSON of the archive; else the database */
+export async function findStoryEntry(sql: Sql, objectId: string, document?: string): Promise<StoryEntry | undefined> {
   const condition = isId("refund", objectId)
     ? "p.id = (select payment_id from refunds where id = $1)"
     : isId("session", objectId)
       ? "p.session_id = $1"
       : "p.id = $1";
   const [row] = await sql.rows<{ id: string; refund_ids: string[] }>(
-    `select p.id, ${entryColumns.names("p")},
+    `${rowsOfDocument(document && "$2")}select p.id, ${entryColumns.names("p")},
        array(select r.id from refunds r where r.payment_id = p.id order by r.created_at, r.id) as refund_ids
      from payments p where ${condition}`,
-    [objectId],
+    [objectId, ...(document === undefined ? [] : [document])],
   );
   return row && { ...entryColumns.read(row), paymentId: row.id, refundIds: row.refund_ids };
 }
 
 /** The newest lines, oldest first, then the next steps. */
-export async function storyOf(sql: Sql, paymentId: string): Promise<StoryLine[]> {
+export async function storyOf(sql: Sql, paymentId: string, document?: string): Promise<StoryLine[]> {
   const rows = await sql.rows<{ at: string; part: string; id: string; what: string }>(
-    `select * from (${storyText} order by is_ahead desc, at desc, place desc limit ${linesMax}) newest
+    `${rowsOfDocument(document && "$2")}select * from (${storyText} order by is_ahead desc, at desc, place desc limit ${linesMax}) newest
      order by is_ahead, at, place`,
-    [paymentId],
+    [paymentId, ...(document === undefined ? [] : [document])],
   );
   const lines = rows.map(({ at, part, id, what }) => ({ at: parseTime(at), part, id, what }));
   const past = [...lines.filter(({ part }) => part !== "next"), ...(await waitingEvents(sql, paymentId))];

@@ -9,6 +9,7 @@ import { Database } from "#platform/database/database.ts";
 import { connectPeer } from "#platform/rpc/client.ts";
 import { createLog } from "#platform/telemetry/log.ts";
 import { newId } from "#platform/values/id.ts";
+import { OperatorService } from "#proto/payments/v1/operator_pb.ts";
 import { StatementService } from "#proto/payments/v1/statement_pb.ts";
 import { Archive, monthOf } from "../../../services/archive/archive.ts";
 import { setGoal } from "../../../services/archive/months.ts";
@@ -90,6 +91,15 @@ async function reach(archive: Archive, month: string, goal: "archived" | "restor
   while (await archive.runOnce());
 }
 
+/** The history that operators read. */
+async function historyOf(objectId: string): Promise<string[]> {
+  const { services } = fixtures;
+  const peer = connectPeer({ url: services.urls.payments, token: services.settings.RPC_TOKEN });
+  const { lines } = await peer.client(OperatorService).tellPayment({ objectId });
+  peer.close();
+  return lines.map(({ part, id, what }) => `${part} ${id} ${what}`);
+}
+
 /** Compares the last hour with the processor's statement, as the job does each day. */
 async function matchStatement(): Promise<void> {
   const { services, money } = fixtures;
@@ -107,6 +117,7 @@ test("an archived payment is read by id without personal data, and the books sta
   const paymentId = await paid(oldId(2021));
   const refundId = await refund(paymentId, 300n);
   const [before, earlier, rows] = [await money.record(paymentId), await books(), await rowsOf(paymentId)];
+  const history = await historyOf(paymentId);
   await reach(archive, monthOf(paymentId), "archived");
   assert.equal(await isStored(paymentId), false);
   assert.deepEqual(await books(), earlier);
@@ -138,6 +149,8 @@ test("an archived payment is read by id without personal data, and the books sta
     orderReference: `order ${paymentId}`,
   });
   assert.deepEqual([list.total, list.archivedBefore?.seconds], [0n, BigInt(Date.UTC(2021, 5, 1) / 1_000)]);
+  for (const id of [paymentId, refundId, `cs_${paymentId.slice(4)}`]) assert.deepEqual(await historyOf(id), history);
+  assert.equal((await services.disputes.listDisputes({ ...money.owner, paymentId, limit: 10 })).total, 0n);
   const [document = ""] = await documentsOf(monthOf(paymentId));
   assert.doesNotMatch(document, /dora|lemon|0301234567|4242|damaged|card_fingerprint/);
   await reach(archive, monthOf(paymentId), "restored");

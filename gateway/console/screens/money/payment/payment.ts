@@ -56,7 +56,7 @@ async function paymentPage(context: ConsoleContext, visit: MerchantVisit): Promi
     body: html`<div class="heading"><h1>${title}</h1>${payment ? paymentChip(language, payment) : ""}</div>
 <p>${renderCopyable(language, paymentId)}</p>
 ${payment && related ? renderPaidTwice(visit, payment, related) : ""}${payment ? failureAndActions(visit, payment) : renderMissing(language, texts.payment)}
-<div class="halves">${payment ? html`<div class="screen"><div class="panel">${paymentFacts(visit, payment)}${receiptForm(visit, payment)}${eraseLink(visit, payment)}</div>${cardFacts(visit, payment)}${notes}</div>` : notes}${renderTimeline(visit, payment, story)}</div>
+<div class="halves">${payment ? html`<div class="screen"><div class="panel">${paymentFacts(visit, payment)}${payment.archived ? "" : html`${receiptForm(visit, payment)}${eraseLink(visit, payment)}`}</div>${cardFacts(visit, payment)}${notes}</div>` : notes}${renderTimeline(visit, payment, story)}</div>
 ${payment && related ? renderRelated(visit, payment, related) : ""}
 ${booksHtml}${payment ? renderDeveloperDetails(context, visit, payment) : ""}`,
   };
@@ -69,7 +69,8 @@ function failureAndActions(visit: MerchantVisit, payment: Payment): Html {
   const failureNotice = failure
     ? html`<div class="warning"><strong>${texts.failed}: ${translateCode(language, "failures", failure.code)}</strong><p>${fillText(texts.processorMessage, { words: failure.message })}</p><p>${translateCode(language, "failures", failure.advice)}</p></div>`
     : "";
-  return html`${failureNotice}${actions(visit, payment)}`;
+  const archived = payment.archived ? html`<p class="notice">${texts.archived}</p>` : "";
+  return html`${archived}${failureNotice}${actions(visit, payment)}`;
 }
 
 /** Actions that the person may take now. */
