@@ -3,8 +3,11 @@
 import type pg from "pg";
 import { idFloor } from "#platform/values/id.ts";
 
-const ulid = `(select string_agg(substr('0123456789abcdefghjkmnpqrstvwxyz', (((ms >> (5 * (9 - d))) & 31)::int) + 1, 1), '' order by d)
-  from generate_series(0, 9) d) || left(md5(ms::text || i), 16)`;
+const digits = Array.from(
+  { length: 10 },
+  (_, at) => `substr('0123456789abcdefghjkmnpqrstvwxyz', ((ms >> ${5 * (9 - at)}) & 31)::int + 1, 1)`,
+);
+const ulid = `${digits.join(" || ")} || left(md5(ms::text || i), 16)`;
 
 // 19 of 20 are paid, one of 50 of them refunded.
 const paymentsText = `
@@ -58,6 +61,7 @@ export async function withoutIndexes(client: pg.Client, work: () => Promise<void
   );
   for (const { name } of rows) await client.query(`drop index ${name}`);
   await work();
+  await client.query("set maintenance_work_mem = '1GB'");
   for (const { text } of rows) await client.query(text);
 }
 

@@ -2,6 +2,7 @@
 // times before and after, the disk, reads by id, a month that comes back, and the books.
 import assert from "node:assert/strict";
 import { rm } from "node:fs/promises";
+import { setTimeout } from "node:timers/promises";
 import { pathToFileURL } from "node:url";
 import type pg from "pg";
 import { foldListCounts } from "#platform/lists/list-counts.ts";
@@ -43,6 +44,8 @@ const {
   archive: { fallback: 30, least: 1, most: 113 },
 });
 
+// About ten creates and lists a second.
+const loadPauseMs = 100;
 const owner = { merchantId: "mer_01jd3v9q6k8m2n4p6r8t0v2x4z", environment: Environment.SANDBOX };
 const log = createLog("bench", "warn");
 const now = new Date();
@@ -73,6 +76,7 @@ const load = (async () => {
   while (!isOver) {
     slowCreates.push(await timeOf(create));
     slowLists.push(await timeOf(list));
+    await setTimeout(loadPauseMs);
   }
 })();
 for (let n = 0; n < archived; n++) await setGoal(db, monthAt(n), "archived");
@@ -124,10 +128,16 @@ process.exit();
 
 async function fill(client: pg.Client): Promise<void> {
   await withoutIndexes(client, async () => {
-    for (let n = 0; n < months; n++) {
-      await insertMonth(client, owner.merchantId, monthAt(n), Math.ceil(rows / months));
-      console.log(`${monthAt(n)}: ${Math.ceil(rows / months)} payments made`);
-    }
+    let next = 0;
+    const makeMonths = async (maker: pg.Client) => {
+      for (let n = next++; n < months; n = next++) {
+        await insertMonth(maker, owner.merchantId, monthAt(n), Math.ceil(rows / months));
+        console.log(`${monthAt(n)}: ${Math.ceil(rows / months)} payments made`);
+      }
+    };
+    const second = await connectSuperuser(made.url);
+    await Promise.all([makeMonths(client), makeMonths(second)]);
+    await second.end();
   });
   await client.query("vacuum analyze");
   while ((await foldListCounts(db, bucketStarts, 500_000)) > 0);
