@@ -44,8 +44,8 @@ const {
   archive: { fallback: 30, least: 1, most: 113 },
 });
 
-// About ten creates and lists a second.
-const loadPauseMs = 100;
+// About two creates and lists a second.
+const loadPauseMs = 500;
 const owner = { merchantId: "mer_01jd3v9q6k8m2n4p6r8t0v2x4z", environment: Environment.SANDBOX };
 const log = createLog("bench", "warn");
 const now = new Date();
