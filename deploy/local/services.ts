@@ -1,6 +1,7 @@
 // The processes of a stack: their programs, ports and environments. All except the simulator can be parts of one
 // process.
 import { join } from "node:path";
+import { pathToFileURL } from "node:url";
 import { processPrograms } from "../bundle/programs.ts";
 import type { StackDatabases } from "./databases.ts";
 import { freePort } from "./free-port.ts";
@@ -136,6 +137,7 @@ export function environmentOf(name: ProcessName, around: StackEnvironment): Reco
   };
   const { CHECKOUT_URL, PAYMENTS_URL, MERCHANT_URL, WEBHOOK_URL } = serviceUrls(ports);
   const simulator = urlOf(ports.simulator);
+  const ARCHIVE_URL = process.env.ARCHIVE_URL ?? pathToFileURL(join(settings.stateDir, "archive")).href;
   switch (name) {
     case "gateway":
       return {
@@ -148,7 +150,7 @@ export function environmentOf(name: ProcessName, around: StackEnvironment): Reco
     case "checkout": {
       const origin = settings.checkoutOrigin ?? urlOf(ports.gateway); // the gateway serves the hosted page
       const rpc = { RPC_TOKEN_FILE: around.rpcFiles.tokens.checkout, PAYMENTS_URL, MERCHANT_URL };
-      return { ...common, ...rpc, DATABASE_URL: databases.usedBy.checkout, CHECKOUT_ORIGIN: origin };
+      return { ...common, ...rpc, ARCHIVE_URL, DATABASE_URL: databases.usedBy.checkout, CHECKOUT_ORIGIN: origin };
     }
     case "payments":
       return {
@@ -157,6 +159,7 @@ export function environmentOf(name: ProcessName, around: StackEnvironment): Reco
         DATABASE_URL: databases.usedBy.payments,
         MERCHANT_URL,
         SIMULATOR_URL: simulator,
+        ARCHIVE_URL,
       };
     case "merchant":
       return {

@@ -44,8 +44,10 @@ const batchRows = 50;
 // About 20 MB, and a few minutes of work.
 const partRows = 50_000;
 const leaseSeconds = 900;
-const failurePauseSeconds = 300;
+const failurePauseMsMax = 300_000;
 const metadataMax = 100;
+// A list need not know of a month at once.
+const reachMs = 10_000;
 
 export class Archive {
   readonly #db: Database;
@@ -55,6 +57,7 @@ export class Archive {
   readonly #afterMonths: number | undefined;
   readonly #metadata = new Map<string, FileMetaData>();
   readonly #wake = new Wake();
+  #reach: { readAt: number; before: Date | undefined } = { readAt: Number.NEGATIVE_INFINITY, before: undefined };
 
   constructor({ db, log }: { db: Database; log: Log }, table: ArchiveTable, config: ArchiveConfig) {
     const { ARCHIVE_URL: url, ARCHIVE_KEY: key, ARCHIVE_AFTER_MONTHS: afterMonths } = config;
@@ -93,7 +96,10 @@ export class Archive {
 
   /** Lists may lack older rows; undefined: nothing is archived. */
   async archivedBefore(): Promise<Date | undefined> {
-    return await archivedBefore(this.#db);
+    if (performance.now() - this.#reach.readAt > reachMs) {
+      this.#reach = { readAt: performance.now(), before: await archivedBefore(this.#db) };
+    }
+    return this.#reach.before;
   }
 
   job(): JobContext {
@@ -101,6 +107,7 @@ export class Archive {
       name: "archive-months",
       everyMs: 60_000,
       limitMs: leaseSeconds * 1_000,
+      failurePauseMsMax,
       wake: this.#wake,
       runOnce: () => this.runOnce(),
     };
@@ -114,11 +121,11 @@ export class Archive {
     const { month, goal } = claim;
     try {
       const hasMore = await (goal === "archived" ? this.#archivePart(month) : this.#restorePart(month));
-      await releaseMonth(this.#db, month, hasMore ? 0 : undefined, "");
+      await releaseMonth(this.#db, month, hasMore, "");
       return true;
     } catch (error) {
       const problem = error instanceof Error ? error.message : "unknown";
-      await releaseMonth(this.#db, month, failurePauseSeconds, problem.slice(0, 500));
+      await releaseMonth(this.#db, month, true, problem.slice(0, 500));
       throw error;
     }
   }
@@ -174,8 +181,8 @@ export class Archive {
     for await (const documents of this.#batches(part)) {
       restored += await restoreArchived(this.#db, month, documents);
     }
+    // The file stays: a database that is restored to an earlier time names it again.
     await deletePart(this.#db, part.id);
-    await this.#storage?.remove(part.file);
     this.#log.info({ month, file: part.file, rows: restored }, "part of a month restored");
     return true;
   }

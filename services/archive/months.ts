@@ -39,16 +39,11 @@ export async function archiveAgain(sql: Sql, of: string): Promise<boolean> {
   return rows.length > 0;
 }
 
-/** Ends a claim. @param waitSeconds undefined: the goal is reached @param problem why the try failed */
-export async function releaseMonth(
-  sql: Sql,
-  of: string,
-  waitSeconds: number | undefined,
-  problem: string,
-): Promise<void> {
+/** Ends a claim. @param hasMore false: the goal is reached @param problem why the try failed; empty: it did not */
+export async function releaseMonth(sql: Sql, of: string, hasMore: boolean, problem: string): Promise<void> {
   await sql.rows(
-    `update archive_months set next_try_at = now() + make_interval(secs => $2), problem = $3, changed_at = now() where month = ${month("$1")}`,
-    [of, waitSeconds ?? null, problem],
+    `update archive_months set next_try_at = case when $2 then now() end, problem = $3, changed_at = now() where month = ${month("$1")}`,
+    [of, hasMore, problem],
   );
 }
 

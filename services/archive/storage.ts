@@ -1,5 +1,5 @@
 // Files of the archive in a folder or in an S3-compatible bucket. A file is written once and never changed.
-import { mkdir, open, rename, rm } from "node:fs/promises";
+import { mkdir, open, rename } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { AwsClient } from "aws4fetch";
@@ -9,7 +9,6 @@ export interface ArchiveStorage {
   write(name: string, bytes: Uint8Array<ArrayBuffer>): Promise<void>;
   /** @param end exclusive */
   read(name: string, start: number, end: number): Promise<ArrayBuffer>;
-  remove(name: string): Promise<void>;
 }
 
 /** @param key `ID:SECRET` of a bucket */
@@ -50,10 +49,6 @@ class Folder implements ArchiveStorage {
       await file.close();
     }
   }
-
-  async remove(name: string): Promise<void> {
-    await rm(join(this.#path, name), { force: true });
-  }
 }
 
 // A file has some 20 MB; a range that answers a read has a few hundred kB.
@@ -86,10 +81,6 @@ class Bucket implements ArchiveStorage {
     if (bytes.byteLength !== end - start)
       throw new Error(`the bucket sent ${bytes.byteLength} bytes of ${end - start}`);
     return bytes;
-  }
-
-  async remove(name: string): Promise<void> {
-    await this.#call("DELETE", name, {});
   }
 
   async #call(method: string, name: string, call: RequestInit): Promise<Response> {

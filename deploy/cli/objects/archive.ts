@@ -23,7 +23,7 @@ export const archive: Commands = {
     run: (peers, input) => begin(peers, input, "archiveMonth"),
   },
   restore: {
-    about: "brings a month back into the databases and removes its files",
+    about: "brings a month back into the databases; its files stay",
     args: ["month"],
     run: (peers, input) => begin(peers, input, "restoreMonth"),
   },

@@ -7,6 +7,7 @@ import { clockNow } from "#platform/values/clock.ts";
 import { Failure, invalidField, requireFound } from "#platform/values/failure.ts";
 import { isId, newId } from "#platform/values/id.ts";
 import { decideAdjustment } from "../rules/adjustment.ts";
+import { appendAdjustment } from "../store/journal.ts";
 import {
   findProposal,
   insertAdjustment,
@@ -14,8 +15,7 @@ import {
   type NewAdjustment,
   type StoredAdjustment,
   saveDecision,
-} from "../store/adjustments.ts";
-import { appendAdjustment } from "../store/journal.ts";
+} from "../store/ledger/adjustments.ts";
 import { findPayment } from "../store/payments.ts";
 
 export interface AdjustDeps {

@@ -8,8 +8,8 @@ import type { JournalService, AdjustmentLine as WireLine } from "#proto/payments
 import { type AdjustDeps, decideProposal, proposeAdjustment } from "../flows/adjust-journal.ts";
 import { toJournalEntry } from "../messages.ts";
 import { isJournalAccount, readLine } from "../rules/adjustment.ts";
-import { findAdjustment, listAdjustments, type StoredAdjustment } from "../store/adjustments.ts";
 import { listEntries } from "../store/journal.ts";
+import { findAdjustment, listAdjustments, type StoredAdjustment } from "../store/ledger/adjustments.ts";
 
 export function journalRpc(deps: AdjustDeps): ServiceImpl<typeof JournalService> {
   const { db } = deps;

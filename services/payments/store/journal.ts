@@ -5,8 +5,8 @@ import type { Sql, Tx } from "#platform/database/database.ts";
 import { eventsJson, type OutboxRows } from "#platform/events/outbox.ts";
 import { Environment } from "#proto/merchant/v1/merchant_pb.ts";
 import { type Movement, postings } from "../rules/journal.ts";
-import type { NewAdjustment } from "./adjustments.ts";
 import { rowsOfDocument } from "./archived-rows.ts";
+import type { NewAdjustment } from "./ledger/adjustments.ts";
 import { nullableText } from "./payment-columns.ts";
 import type { Owner } from "./payment-records.ts";
 

@@ -27,7 +27,10 @@ const linesMax = 1_000;
 // Two rounds of the relay. If more events wait, the alert about the outbox is the better source.
 const waitingMax = 1_000;
 
-/** Finds a payment by its own id, its session's or a refund's. @param document JSON of the archive; else the database */
+/**
+ * Finds a payment by its own id, its session's or a refund's.
+ * @param document JSON of the archive; absent: in the database
+ */
 export async function findStoryEntry(sql: Sql, objectId: string, document?: string): Promise<StoryEntry | undefined> {
   const condition = isId("refund", objectId)
     ? "p.id = (select payment_id from refunds where id = $1)"

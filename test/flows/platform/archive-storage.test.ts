@@ -43,7 +43,6 @@ const bucket = fixture(test, async () => {
     if (failure !== undefined) return end(failure);
     const name = request.url ?? "";
     if (request.method === "PUT") objects.set(name, body);
-    if (request.method === "DELETE") objects.delete(name);
     if (request.method !== "GET") return end(200);
     const found = objects.get(name);
     const [, start, last] = /^bytes=(\d+)-(\d+)$/.exec(request.headers.range ?? "") ?? [];
@@ -70,8 +69,7 @@ test("a bucket gets signed requests below its prefix, and a failing server is as
   assert.deepEqual([...bucket.objects.keys()], ["/shop/months/payments/2024-01/a.parquet"]);
   assert.equal(await read(storage, 2, 5), "234");
   await assert.rejects(read(storage, 8, 12), /2 bytes of 4/);
-  await storage.remove("payments/2024-01/a.parquet");
-  await assert.rejects(read(storage, 0, 1), { message: "the bucket answered GET with 404" });
+  await assert.rejects(storage.read("b", 0, 1), { message: "the bucket answered GET with 404" });
   await assert.rejects(openStorage(bucket.url, "archive-key:wrong").write("b", bytes), { message: /PUT with 403$/ });
 });
 
@@ -82,9 +80,7 @@ test("a folder has whole files only", async () => {
   assert.deepEqual(await readdir(`${path}/payments/2024-01`), ["a.parquet"]);
   assert.equal(await read(storage, 2, 5), "234");
   await assert.rejects(read(storage, 8, 12), /ends before byte 12/);
-  await storage.remove("payments/2024-01/a.parquet");
-  await storage.remove("payments/2024-01/a.parquet");
-  await assert.rejects(read(storage, 0, 1), /ENOENT/);
+  await assert.rejects(storage.read("b", 0, 1), /ENOENT/);
   await rm(path, { recursive: true });
 });
 

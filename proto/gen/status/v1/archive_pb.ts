@@ -225,7 +225,7 @@ export const ArchiveService: GenService<{
     output: typeof ArchiveMonthResponseSchema;
   },
   /**
-   * Brings a month back into the database and removes its files. It is then archived only by ArchiveMonth. Failures: FEATURE_DISABLED
+   * Brings a month back into the database; its files stay. It is then archived only by ArchiveMonth. Failures: FEATURE_DISABLED
    * (ARCHIVE_URL is not set).
    *
    * @generated from rpc status.v1.ArchiveService.RestoreMonth

@@ -16,8 +16,10 @@ declare
   ids text[];
 begin
   perform from sessions where id = any(given) order by id for update;
-  select array_agg(a.id) into ids from archivable a join jsonb_array_elements(documents) d on d ->> 'id' = a.id and d = a.document
-    where a.id = any(given);
+  -- Materialized: each document is made once.
+  with filed as materialized (select d ->> 'id' as id, d as document from jsonb_array_elements(documents) d),
+    stored as materialized (select id, document from archivable where id = any(given))
+  select array_agg(stored.id) into ids from stored join filed using (id) where stored.document = filed.document;
   delete from sessions where id = any(ids);
   return coalesce(array_length(ids, 1), 0);
 end $$;

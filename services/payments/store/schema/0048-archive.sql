@@ -127,8 +127,10 @@ declare
   emails jsonb;
 begin
   perform from payments where id = any(given) order by id for update;
-  select array_agg(a.id) into ids from archivable a join jsonb_array_elements(documents) d on d ->> 'id' = a.id and d = a.document
-    where a.id = any(given);
+  -- Materialized: each document is made once.
+  with filed as materialized (select d ->> 'id' as id, d as document from jsonb_array_elements(documents) d),
+    stored as materialized (select id, document from archivable where id = any(given))
+  select array_agg(stored.id) into ids from stored join filed using (id) where stored.document = filed.document;
   select jsonb_agg(distinct jsonb_build_array(merchant_id, environment, customer_email)) into emails
     from payments where id = any(ids) and customer_email <> '';
   insert into journal_sums as s

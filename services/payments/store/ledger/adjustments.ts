@@ -3,8 +3,8 @@
 import { Columns, optionalColumn, type RowOf, sqlColumn, text, time } from "#platform/database/columns.ts";
 import type { Sql, Tx } from "#platform/database/database.ts";
 import type { Environment } from "#proto/merchant/v1/merchant_pb.ts";
-import type { AdjustmentLine, AdjustmentState } from "../rules/adjustment.ts";
-import { nullableText } from "./payment-columns.ts";
+import type { AdjustmentLine, AdjustmentState } from "../../rules/adjustment.ts";
+import { nullableText } from "../payment-columns.ts";
 
 const newColumns = new Columns({
   id: text,
