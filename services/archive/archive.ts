@@ -48,6 +48,8 @@ const failurePauseMsMax = 300_000;
 const metadataMax = 100;
 // A list need not know of a month at once.
 const reachMs = 10_000;
+// A payment that came back for a refund goes with others, not alone.
+const dayMs = 86_400_000;
 
 export class Archive {
   readonly #db: Database;
@@ -57,6 +59,7 @@ export class Archive {
   readonly #afterMonths: number | undefined;
   readonly #metadata = new Map<string, FileMetaData>();
   readonly #wake = new Wake();
+  #scannedAt = Number.NEGATIVE_INFINITY;
   #reach: { readAt: number; before: Date | undefined } = { readAt: Number.NEGATIVE_INFINITY, before: undefined };
 
   constructor({ db, log }: { db: Database; log: Log }, table: ArchiveTable, config: ArchiveConfig) {
@@ -224,9 +227,10 @@ export class Archive {
     }
   }
 
-  /** Sets the goal of each month before ARCHIVE_AFTER_MONTHS that has rows. */
+  /** Once a day sets the goal of each month before ARCHIVE_AFTER_MONTHS that has rows. */
   async #claimOldMonths(): Promise<boolean> {
-    if (this.#afterMonths === undefined) return false;
+    if (this.#afterMonths === undefined || performance.now() - this.#scannedAt < dayMs) return false;
+    this.#scannedAt = performance.now();
     const { noun } = this.#table;
     const now = new Date(clockMs());
     const end = Date.UTC(now.getUTCFullYear(), now.getUTCMonth() - this.#afterMonths, 1);

@@ -75,6 +75,22 @@ const refusedRule = { code: "23514" };
 const intoJournal =
   "insert into journal (merchant_id, environment, currency, payment_id, kind, cause, occurrence, debit, credit, amount) values";
 
+test("no role but the service's runs a function that acts as the owner of the tables", async () => {
+  let found = 0;
+  for (const service of sources) {
+    const { rows } = await asService(service, (client) =>
+      client.query<{ name: string; open: boolean; ours: boolean }>(
+        `select proname as name, has_function_privilege('public', oid, 'execute') as open,
+           has_function_privilege(oid, 'execute') as ours
+         from pg_proc where prosecdef and pronamespace = 'public'::regnamespace`,
+      ),
+    );
+    for (const { name, ...rights } of rows) assert.deepEqual(rights, { open: false, ours: true }, `${service} ${name}`);
+    found += rows.length;
+  }
+  assert.ok(found >= 8);
+});
+
 test("a payments session cannot bypass row rules with temporary types", () =>
   asService("payments", async (client) => {
     for (const statement of ownText) await client.query(statement);

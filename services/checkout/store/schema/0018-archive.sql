@@ -33,3 +33,6 @@ begin
   perform insert_rows('sessions', missing);
   return jsonb_array_length(missing);
 end $$;
+
+-- They run as the owner; `migrate` opens them to the service.
+revoke execute on function drop_archived, restore_archived from public;

@@ -176,3 +176,6 @@ begin
   delete from archived_keys k using keys_of(ids) r where k.key = r.key;
   return coalesce(array_length(ids, 1), 0);
 end $$;
+
+-- They run as the owner; `migrate` opens them to the service.
+revoke execute on function erase_payments, drop_archived, restore_archived from public;
