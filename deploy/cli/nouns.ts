@@ -1,5 +1,4 @@
 // Every noun of `tollbooth`, in the order of its help.
-
 import { bankStatements } from "./books/bank-statements.ts";
 import { books } from "./books/books.ts";
 import { journalExport } from "./books/journal-export.ts";

@@ -71,6 +71,11 @@ export class Archive {
     this.#afterMonths = url && afterMonths;
   }
 
+  get #files(): ArchiveStorage {
+    if (!this.#storage) throw new Error("ARCHIVE_URL is not set");
+    return this.#storage;
+  }
+
   /** Begins to archive or to restore a month, YYYY-MM. @throws Failure FEATURE_DISABLED */
   async begin(month: string, goal: Goal): Promise<void> {
     if (!this.#storage) throw new Failure("FEATURE_DISABLED", { explanation: "ARCHIVE_URL is not set" });
@@ -81,20 +86,22 @@ export class Archive {
   /** JSON of a row; undefined: it is not archived. @throws Failure SERVICE_UNAVAILABLE: the archive cannot be read */
   async find(id: string): Promise<string | undefined> {
     if (!isId(this.#table.noun, id)) return undefined;
-    for (const part of await partsOf(this.#db, monthOf(id), id)) {
-      const document = await this.#asked(() => this.#findIn(part, id));
-      if (document !== undefined) return document;
+    const parts = await partsOf(this.#db, monthOf(id), id);
+    try {
+      for (const part of parts) {
+        const document = await this.#findIn(part, id);
+        if (document !== undefined) return document;
+      }
+    } catch (cause) {
+      throw new Failure("SERVICE_UNAVAILABLE", { cause });
     }
     return undefined;
   }
 
-  /** Brings an archived row back, for a change. @returns false: it is not archived */
-  async restore(id: string): Promise<boolean> {
-    const document = await this.find(id);
-    if (document === undefined) return false;
+  /** Brings an archived row back, for a change. @param document of `find` */
+  async restore(id: string, document: string): Promise<void> {
     await restoreArchived(this.#db, monthOf(id), [document]);
     this.#log.info({ id }, "archived row restored: it changes");
-    return true;
   }
 
   /** Lists may lack older rows; undefined: nothing is archived. */
@@ -135,7 +142,7 @@ export class Archive {
 
   /** @returns false: the month has nothing left to archive */
   async #archivePart(month: string): Promise<boolean> {
-    const left = await newestPart(this.#db, month, false);
+    const left = await newestPart(this.#db, month, true);
     const part = left ?? (await this.#writePart(month));
     if (!part) return false;
     const dropped = await this.#dropPart(month, part);
@@ -161,10 +168,10 @@ export class Archive {
     if (firstId === undefined || lastId === undefined) return undefined;
     const bytes = parquet.finish();
     const file = `${this.#table.noun}s/${month}/${randomHex(8)}.parquet`;
-    await this.#storage?.write(file, bytes);
+    await this.#files.write(file, bytes);
     const part = { file, sha256: hashOf(bytes), bytes: BigInt(bytes.length), documents: ids.length, firstId, lastId };
     await insertPart(this.#db, month, part);
-    return await newestPart(this.#db, month, false);
+    return await newestPart(this.#db, month, true);
   }
 
   async #dropPart(month: string, part: Part): Promise<number> {
@@ -178,7 +185,7 @@ export class Archive {
 
   /** @returns false: the month has no parts */
   async #restorePart(month: string): Promise<boolean> {
-    const part = await newestPart(this.#db, month, true);
+    const part = await newestPart(this.#db, month, false);
     if (!part) return false;
     let restored = 0;
     for await (const documents of this.#batches(part)) {
@@ -192,8 +199,7 @@ export class Archive {
 
   /** Documents of a file that is whole and unchanged. */
   async *#batches({ file, sha256, bytes }: Part): AsyncGenerator<string[]> {
-    if (!this.#storage) throw new Error("ARCHIVE_URL is not set");
-    const whole = await this.#storage.read(file, 0, Number(bytes));
+    const whole = await this.#files.read(file, 0, Number(bytes));
     if (hashOf(new Uint8Array(whole)) !== sha256) throw new Error(`${file} is not the file that was written`);
     const buffer = { byteLength: whole.byteLength, slice: (start: number, end?: number) => whole.slice(start, end) };
     for await (const group of readDocuments(buffer)) {
@@ -202,12 +208,11 @@ export class Archive {
   }
 
   async #findIn({ file, bytes }: Part, id: string): Promise<string | undefined> {
-    const storage = this.#storage;
-    if (!storage) throw new Error("ARCHIVE_URL is not set");
+    const files = this.#files;
     const byteLength = Number(bytes);
     const buffer: AsyncBuffer = {
       byteLength,
-      slice: (start, end = byteLength) => storage.read(file, start < 0 ? byteLength + start : start, end),
+      slice: (start, end = byteLength) => files.read(file, start < 0 ? byteLength + start : start, end),
     };
     let metadata = this.#metadata.get(file);
     if (!metadata) {
@@ -217,14 +222,6 @@ export class Archive {
       this.#metadata.set(file, metadata);
     }
     return await findDocument(buffer, metadata, id);
-  }
-
-  async #asked<T>(ask: () => Promise<T>): Promise<T> {
-    try {
-      return await ask();
-    } catch (cause) {
-      throw new Failure("SERVICE_UNAVAILABLE", { cause });
-    }
   }
 
   /** Once a day sets the goal of each month before ARCHIVE_AFTER_MONTHS that has rows. */

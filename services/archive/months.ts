@@ -71,11 +71,11 @@ export async function insertPart(
   );
 }
 
-/** The newest part of a month. @param isDropped false: only one whose rows are still in the database */
-export async function newestPart(sql: Sql, of: string, isDropped: boolean): Promise<Part | undefined> {
+/** The newest part of a month. @param onlyStored one whose rows are still in the database */
+export async function newestPart(sql: Sql, of: string, onlyStored: boolean): Promise<Part | undefined> {
   const [row] = await sql.rows<object>(
-    `select ${partColumns.names()} from archive_parts where month = ${month("$1")} and ($2 or dropped_at is null) order by id desc limit 1`,
-    [of, isDropped],
+    `select ${partColumns.names()} from archive_parts where month = ${month("$1")} and (dropped_at is null or not $2) order by id desc limit 1`,
+    [of, onlyStored],
   );
   return row && partColumns.read(row);
 }

@@ -1,5 +1,5 @@
-// A part of the archive is a Parquet file: columns for analyses, and the column `document` that a restore
-// needs. Rows are in the order of ids, so a read needs one group of rows.
+// A part of the archive is a Parquet file: columns for analyses, and the column `document` that a restore needs. Rows
+// are in the order of ids, so a read needs one group of rows.
 import { zstdCompressSync, zstdDecompressSync } from "node:zlib";
 import { type AsyncBuffer, type FileMetaData, parquetMetadataAsync, parquetReadObjects } from "hyparquet";
 import { ByteWriter, ParquetWriter, schemaFromColumnData } from "hyparquet-writer";
@@ -15,7 +15,7 @@ export interface ArchivableRow {
 
 export type ColumnType = "STRING" | "INT32" | "INT64" | "TIMESTAMP";
 
-// About 200 kB, which one read fetches and one transaction compares.
+// About 200 kB, which a read of one row fetches.
 const groupRows = 1_000;
 
 const compressors = {
@@ -66,48 +66,18 @@ function storedValue(value: string | number | null, type: ColumnType): string | 
 /** Documents of a file, one group of rows at a time. */
 export async function* readDocuments(file: AsyncBuffer): AsyncGenerator<string[]> {
   const metadata = await parquetMetadataAsync(file);
-  let start = 0;
+  let rowStart = 0;
   for (const group of metadata.row_groups) {
-    const end = start + Number(group.num_rows);
-    yield (await readRows(file, metadata, start, end)).map(({ document }) => document);
-    start = end;
+    const rowEnd = rowStart + Number(group.num_rows);
+    const rows = await parquetReadObjects({ file, metadata, columns: ["document"], rowStart, rowEnd, compressors });
+    yield rows.map(({ document }) => document);
+    rowStart = rowEnd;
   }
 }
 
-/** @returns undefined: the file has no such document */
+/** Reads the one group whose ids include it. @returns undefined: the file has no such document */
 export async function findDocument(file: AsyncBuffer, metadata: FileMetaData, id: string): Promise<string | undefined> {
-  let start = 0;
-  for (const group of metadata.row_groups) {
-    const end = start + Number(group.num_rows);
-    const { min_value: min, max_value: max } = group.columns[0]?.meta_data?.statistics ?? {};
-    if (textOf(min) <= id && id <= textOf(max)) {
-      const rows = await readRows(file, metadata, start, end);
-      return rows.find((row) => row.id === id)?.document;
-    }
-    start = end;
-  }
-  return undefined;
-}
-
-function textOf(value: unknown): string {
-  return value instanceof Uint8Array ? Buffer.from(value).toString() : String(value);
-}
-
-type StoredRow = Pick<ArchivableRow, "id" | "document">;
-
-async function readRows(
-  file: AsyncBuffer,
-  metadata: FileMetaData,
-  rowStart: number,
-  rowEnd: number,
-): Promise<StoredRow[]> {
-  const rows = await parquetReadObjects({
-    file,
-    metadata,
-    columns: ["id", "document"],
-    rowStart,
-    rowEnd,
-    compressors,
-  });
-  return rows as unknown as StoredRow[];
+  const filter = { id: { $eq: id } };
+  const [row] = await parquetReadObjects({ file, metadata, columns: ["document"], filter, compressors });
+  return row?.document;
 }

@@ -3,6 +3,7 @@ import { mkdir, open, rename } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { AwsClient } from "aws4fetch";
+import { ConfigError } from "#platform/process/config.ts";
 import { randomHex } from "#platform/values/id.ts";
 
 export interface ArchiveStorage {
@@ -11,9 +12,11 @@ export interface ArchiveStorage {
   read(name: string, start: number, end: number): Promise<ArrayBuffer>;
 }
 
-/** @param key `ID:SECRET` of a bucket */
+/** @param key `ID:SECRET` of a bucket @throws ConfigError without it */
 export function openStorage(url: URL, key: string | undefined): ArchiveStorage {
-  return url.protocol === "file:" ? new Folder(fileURLToPath(url)) : new Bucket(url, key ?? "");
+  if (url.protocol === "file:") return new Folder(fileURLToPath(url));
+  if (key === undefined) throw new ConfigError("ARCHIVE_KEY is missing: ARCHIVE_URL is a bucket");
+  return new Bucket(url, key);
 }
 
 class Folder implements ArchiveStorage {

@@ -40,11 +40,14 @@ import { privacyRpc } from "./rpc/privacy.ts";
 import { riskRpc } from "./rpc/risk.ts";
 import { sessionRecoveryRpc } from "./rpc/session-recovery.ts";
 import type { checkoutSettings } from "./settings.ts";
-import { deleteUnpaidSessionsJob } from "./store/retention.ts";
+import { deleteUnpaidSessions } from "./store/retention.ts";
 import { sweepAttempts } from "./store/risk-attempts.ts";
 import { sweepDecisions } from "./store/risk-decisions.ts";
 
 type CheckoutConfig = OpenedConfig<ConfigValues<typeof checkoutSettings>>;
+
+// Batches of 1,000: 100 sessions a second, so that the first runs on a large table do not slow down buyers.
+const retentionMs = 10_000;
 
 export function startCheckout(config: CheckoutConfig, hostProcess = ownHost): Promise<RunningService> {
   return startService({
@@ -100,7 +103,11 @@ function build(config: CheckoutConfig, base: ServiceBase<Database>): ServicePart
       { name: "sweep-idempotency-keys", everyMs: 600_000, runOnce: () => keys.sweep() },
       { name: "sweep-risk-attempts", everyMs: 3_600_000, runOnce: () => sweepAttempts(db) },
       { name: "sweep-risk-decisions", everyMs: 3_600_000, runOnce: () => sweepDecisions(db) },
-      deleteUnpaidSessionsJob(db, config.RETENTION_UNPAID_SESSION_DAYS),
+      {
+        name: "delete-unpaid-sessions",
+        everyMs: retentionMs,
+        runOnce: () => deleteUnpaidSessions(db, config.RETENTION_UNPAID_SESSION_DAYS).then(() => false),
+      },
       { name: "sweep-inbox", everyMs: 3_600_000, runOnce: () => sweepInbox(db) },
     ],
     consumers: [followPayments(context), ...sendReceipts(context)],

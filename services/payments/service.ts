@@ -56,13 +56,16 @@ import { reportsRpc } from "./rpc/reports.ts";
 import { statementRpc } from "./rpc/statements.ts";
 import type { paymentsSettings } from "./settings.ts";
 import { sweepFiles } from "./store/disputes/dispute-files.ts";
-import { endFingerprintsJob } from "./store/erasure.ts";
+import { endFingerprints } from "./store/erasure.ts";
 import { foldMoneyDays } from "./store/money-days.ts";
 import { Notices } from "./store/processor/notices.ts";
 import { sweepProcessorEvents } from "./store/processor/processor-events.ts";
 import { journalFindings } from "./store/processor/statements.ts";
 
 type PaymentsConfig = OpenedConfig<ConfigValues<typeof paymentsSettings>>;
+
+// Batches of 1,000: 100 payments a second, so that the first runs on a large table do not slow down buyers.
+const retentionMs = 10_000;
 
 export function startPayments(config: PaymentsConfig, hostProcess = ownHost): Promise<RunningService> {
   return startService({
@@ -144,7 +147,11 @@ function build(config: PaymentsConfig, base: ServiceBase<Database>): ServicePart
       archive.job(),
       { name: "sweep-idempotency-keys", everyMs: 600_000, runOnce: () => keys.sweep() },
       { name: "sweep-dispute-files", everyMs: 3_600_000, runOnce: () => sweepFiles(db) },
-      endFingerprintsJob(db, config.RETENTION_CARD_FINGERPRINT_DAYS),
+      {
+        name: "end-fingerprints",
+        everyMs: retentionMs,
+        runOnce: () => endFingerprints(db, config.RETENTION_CARD_FINGERPRINT_DAYS).then(() => false),
+      },
       { name: "sweep-processor-events", everyMs: 3_600_000, runOnce: () => sweepProcessorEvents(db) },
     ],
     listeners: [{ ...liveSubscriptions.connectors, onEvent: handleEvent, onGap: forget }],

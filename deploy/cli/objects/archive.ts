@@ -1,4 +1,4 @@
-// `tollbooth archive …`: old months in files instead of the database (docs/operate.md).
+// `tollbooth archive …`: old months in files instead of the database (docs/archive.md).
 import type { ArchiveMonth } from "#proto/status/v1/archive_pb.ts";
 import { type Answer, type CommandInput, type Commands, type Row, UsageError } from "../command.ts";
 import type { OperatorPeers } from "../peers.ts";

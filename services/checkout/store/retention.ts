@@ -1,20 +1,12 @@
 // Deletes sessions that were never paid, days after their end. Sessions are read once, in the order of their ids: the
 // retention_cursor table has the last one that was decided. A run without work reads that row and one page of an index.
 import type { Database } from "#platform/database/database.ts";
-import type { JobContext } from "#platform/process/job.ts";
 import { clockMs } from "#platform/values/clock.ts";
 import { idFloor } from "#platform/values/id.ts";
 import { deleteSessions, isUnpaid } from "./sessions.ts";
 
 const dayMs = 86_400_000;
-// One batch a run: 100 sessions a second and replica, so that the first runs on a large table do not slow down buyers.
 const batchMax = 1_000;
-const everyMs = 10_000;
-
-export function deleteUnpaidSessionsJob(db: Database, days: number): JobContext {
-  const runOnce = () => deleteUnpaidSessions(db, days).then(() => false);
-  return { name: "delete-unpaid-sessions", everyMs, runOnce };
-}
 
 /**
  * Deletes one batch; replicas take turns. Paid sessions, and those that are still open after this time, are kept for

@@ -128,7 +128,7 @@ class Matching {
   async #settleOther(ref: string): Promise<void> {
     const report = provenValue(await this.#connector.retrieveIntent(this.#account, ref));
     const named = { ...report, connector: this.#connector.name, connectorRef: report.ref };
-    const paymentId = await paymentOfIntent(this.#deps, this.#deps.db, named);
+    const paymentId = await paymentOfIntent(this.#deps, named);
     if (!paymentId) return;
     const payment = await findPayment(this.#deps.db, paymentId);
     if (!payment) return await this.#onLost(paymentId);

@@ -87,8 +87,7 @@ export async function applyProcessorEvent(
   const report = event.intentRef === "" ? event.report : await fetchReport(deps, connector, account, event);
   crashPoint("receive-event.3-asked");
   const paymentId =
-    report &&
-    (await paymentOfIntent(deps, deps.db, { ...report, connector: connector.name, connectorRef: report.ref }));
+    report && (await paymentOfIntent(deps, { ...report, connector: connector.name, connectorRef: report.ref }));
   try {
     const settled = await deps.db.transaction((tx) => settleEvent(deps, tx, account, event, paymentId, report));
     crashPoint("receive-event.4-settled");
@@ -145,7 +144,7 @@ async function fetchReport(
   { id, createdAt, intentRef, objectRef, isForgettable, isUnclaimed }: ProcessorEvent,
 ): Promise<IntentReport | undefined> {
   const intent = { connector: connector.name, connectorRef: intentRef, reference: "" };
-  if (isUnclaimed && !(await paymentOfIntent(deps, deps.db, intent))) return undefined;
+  if (isUnclaimed && !(await paymentOfIntent(deps, intent))) return undefined;
   const answer = await connector.retrieveIntent(account, intentRef, isForgettable ? id : "");
   if (answer.kind === "not_found") {
     // A new intent can be missing from a replica, and be ours before its creation is recorded.

@@ -1,6 +1,6 @@
 // Payments that have left the database (services/archive): a read shows their document without changing anything, and
 // whatever changes one brings it back first, so no other flow knows of the archive.
-import type { Database, GroupedSql } from "#platform/database/database.ts";
+import type { Database } from "#platform/database/database.ts";
 import { requireFound } from "#platform/values/failure.ts";
 import { type Id, idSuffix, isId } from "#platform/values/id.ts";
 import type { Archive, ArchiveTable } from "../../archive/archive.ts";
@@ -36,12 +36,12 @@ export interface ArchiveDeps {
 
 /** The payment of an intent that the processor reports; an id that may have no payment. */
 export async function paymentOfIntent(
-  { archive }: Pick<ArchiveDeps, "archive">,
-  sql: GroupedSql,
+  { db, archive }: ArchiveDeps,
   intent: NamedIntent,
 ): Promise<Id<"payment"> | undefined> {
-  const owner = await ownerOfIntent(sql, intent);
-  if (owner?.isArchived) await archive.restore(owner.paymentId);
+  const owner = await ownerOfIntent(db, intent);
+  const document = owner?.isArchived ? await archive.find(owner.paymentId) : undefined;
+  if (owner && document !== undefined) await archive.restore(owner.paymentId, document);
   return owner?.paymentId;
 }
 
@@ -53,9 +53,10 @@ export async function requireOwnPayment(
 ): Promise<StoredPayment> {
   const payment = await findOwnPayment(db, owner, id);
   if (payment) return payment;
+  const document = requireFound(await archive.find(id));
   // Another merchant's payment stays where it is.
-  requireFound(await findArchived({ db, archive }, owner, id));
-  await archive.restore(id);
+  requireFound(await findArchivedRecord(db, owner, id, document));
+  await archive.restore(id, document);
   return requireFound(await findOwnPayment(db, owner, id));
 }
 

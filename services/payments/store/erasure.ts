@@ -1,7 +1,6 @@
 // Finds payments by their buyer's e-mail, and erases personal data by the function `erase_payments`
 // (schema/0046-erasure.sql). Ends the fingerprints of cards: the retention_cursor table has the last payment without.
 import type { Database, Sql, Tx } from "#platform/database/database.ts";
-import type { JobContext } from "#platform/process/job.ts";
 import { clockMs } from "#platform/values/clock.ts";
 import { idFloor } from "#platform/values/id.ts";
 import type { Owner } from "./payment-records.ts";
@@ -73,13 +72,7 @@ export async function erasePayments(
 }
 
 const dayMs = 86_400_000;
-// One batch a run: 100 payments a second and replica, so that the first runs on a large table do not slow down buyers.
 const batchMax = 1_000;
-const everyMs = 10_000;
-
-export function endFingerprintsJob(db: Database, days: number): JobContext {
-  return { name: "end-fingerprints", everyMs, runOnce: () => endFingerprints(db, days).then(() => false) };
-}
 
 /**
  * Removes card fingerprints of one batch of payments that are older; replicas take turns. A payment's version and the

@@ -73,6 +73,12 @@ test("a bucket gets signed requests below its prefix, and a failing server is as
   await assert.rejects(openStorage(bucket.url, "archive-key:wrong").write("b", bytes), { message: /PUT with 403$/ });
 });
 
+test("a bucket without a key is refused at the start", () => {
+  assert.throws(() => openStorage(bucket.url, undefined), {
+    message: "ARCHIVE_KEY is missing: ARCHIVE_URL is a bucket",
+  });
+});
+
 test("a folder has whole files only", async () => {
   const path = await tempDir("storage");
   const storage = openStorage(pathToFileURL(path), undefined);

@@ -38,7 +38,8 @@ select p.id, p.merchant_id, p.environment, p.status, p.currency, p.amount, p.cap
   p.connector, p.connector_ref, p.created_at, p.captured_at,
   jsonb_build_object('id', p.id,
     'payment', to_jsonb(p) - array['render', 'reroute_to', 'card_brand', 'card_last4', 'card_funding', 'card_exp_month', 'card_exp_year',
-      'card_fingerprint', 'erased_at'] || jsonb_build_object('customer_email', '', 'description', '', 'metadata', '{}'::jsonb, 'receipt_url', '', 'method', p.method - 'bank'),
+      'card_fingerprint', 'erased_at']
+      || jsonb_build_object('customer_email', '', 'description', '', 'metadata', '{}'::jsonb, 'receipt_url', '', 'method', p.method - 'bank'),
     'attempts', (select coalesce(jsonb_agg(
         to_jsonb(a) - array['card_brand', 'card_last4'] || jsonb_build_object('method', a.method - 'bank') order by a.ref), '[]')
       from attempts a where a.payment_id = p.id),
