@@ -509,7 +509,7 @@ test("npm checks each package that it fetches by the lock file's hash, but for d
 
 /** Lines by `wc -l`, and files. A change that makes something smaller lowers its number here. */
 const budgets = {
-  product: 102_500,
+  product: 102_450,
   platform: 9_000,
   platformFiles: 73,
   /** Lines of tests for each line of the product. */
