@@ -1,5 +1,8 @@
 // Refunds in the console: a form refunds once, limits hold under concurrency, and the input survives proof and sign-in.
 import assert from "node:assert/strict";
+import { connectPeer } from "#platform/rpc/client.ts";
+import { newId } from "#platform/values/id.ts";
+import { ArchiveService } from "#proto/status/v1/archive_pb.ts";
 import { browserSuite, desktop } from "../harness/browser.ts";
 import { openAs, sharedConsoles, signInNew } from "../harness/console.ts";
 import { eventually } from "../harness/eventually.ts";
@@ -9,6 +12,7 @@ import { fixture, suite } from "../harness/suite.ts";
 import { runSql } from "./operators-rig.ts";
 import { type Person, personOf } from "./person.ts";
 import { disputedPurchase, makePurchase } from "./purchases.ts";
+import { assertUsable } from "./usable.ts";
 
 const test = suite("console refunds", { timeoutMs: 180_000, hookTimeoutMs: 180_000 });
 const visit = browserSuite(test);
@@ -240,6 +244,48 @@ visit(
   },
   { viewport: desktop },
 );
+
+visit(
+  "refunds a payment that is in the archive, from a page that explains it",
+  async ({ page, context }) => {
+    const payment = await agedPurchase(Date.UTC(2024, 4, 12));
+    const peer = connectPeer({ url: stack.rpc.payments, token: stack.rpc_token });
+    await peer.client(ArchiveService).archiveMonth({ month: "2024-05" });
+    peer.close();
+    await eventually("the payment to be archived", async () =>
+      (await merchant.api.get(`/v1/payments/${payment}`)).expect(200).at("archived"),
+    );
+    await signInNew({ page, context }, stack, { email: "old@example.com", merchantId: merchant.id });
+    await page.goto(at(`/payments/${payment}`));
+    await page.getByText("This payment is archived").waitFor();
+    assert.equal(await page.getByRole("link", { name: "Erase this buyer" }).count(), 0);
+    await assertUsable(page, "payment-archived");
+    await page.getByRole("link", { name: "Refund", exact: true }).click();
+    await page.getByLabel("Refund amount").fill("10.00");
+    await page.getByRole("button", { name: "Refund", exact: true }).click();
+    await page.getByText(/Refund sent|Refund in progress/).waitFor();
+    assert.equal(await page.getByText("This payment is archived").count(), 0);
+    assert.equal(await refundedOf(payment), 1_000);
+  },
+  { viewport: desktop, bypassCSP: true },
+);
+
+/** A paid purchase, as if it had been made then. @returns payment ID */
+async function agedPurchase(at: number): Promise<string> {
+  const { payment } = await makePurchase(stack, merchant);
+  const aged = newId("payment", at);
+  // Foreign keys are off.
+  await runSql(
+    stack.database,
+    "payments",
+    `set session_replication_role = replica;
+     update payments set id = '${aged}' where id = '${payment}';
+     update attempts set payment_id = '${aged}' where payment_id = '${payment}';
+     update operations set payment_id = '${aged}', reference = '${aged}' where payment_id = '${payment}';
+     update journal set payment_id = '${aged}' where payment_id = '${payment}'`,
+  );
+  return aged;
+}
 
 visit.alone("shows a refund that fails later and allows another one", async () => {
   const person = await owner("later@example.com");
