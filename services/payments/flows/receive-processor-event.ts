@@ -53,7 +53,7 @@ export async function findProcessorAccounts(
 
 /** An external id can belong to an account of each environment: the event's is the one whose secret signed it. */
 async function verifyWebhook(
-  { metrics }: VerifyDeps,
+  { metrics, log }: VerifyDeps,
   connector: Connector,
   accounts: readonly ProcessorAccount[],
   { body, headers }: ReceivedEvent,
@@ -69,6 +69,8 @@ async function verifyWebhook(
   }
   if (refusal instanceof Failure && refusal.reason === "UNAUTHORIZED") {
     metrics.webhooksRefused.inc({ connector: connector.name });
+    for (const { id, merchantId } of accounts)
+      log.warn({ connector_account_id: id, merchant_id: merchantId }, "processor webhook refused");
   }
   throw refusal ?? new Failure("NOT_FOUND");
 }
