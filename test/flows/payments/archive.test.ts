@@ -112,6 +112,16 @@ async function matchStatement(): Promise<void> {
   peer.close();
 }
 
+test("a page of payments is looked up row by row, without reading a whole table", async () => {
+  const rows = await fixtures.db.rows<{ "QUERY PLAN": string }>(
+    "explain select document from archivable where id >= $1 order by id limit 1000",
+    ["pay_0"],
+  );
+  const plan = rows.map((row) => row["QUERY PLAN"]).join("\n");
+  assert.match(plan, /payments_pkey/);
+  assert.doesNotMatch(plan, /Anti Join/);
+});
+
 test("an archived payment is read by id without personal data, and the books stay as they were", async () => {
   const { archive, services, money, db } = fixtures;
   const paymentId = await paid(oldId(2021));
