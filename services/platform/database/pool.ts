@@ -18,17 +18,16 @@ export interface PoolOptions {
   readonly log: Log;
   /** Most connections of this process; default 16. */
   readonly connectionsMax?: number;
-  /** Statement timeout on the client in milliseconds, for tests. */
-  readonly answerMsMax?: number;
+  /** Longest statement, ms; default 10,000. */
+  readonly statementMsMax?: number;
   /** Lifetime of a connection's first plans in milliseconds, for tests. */
   readonly plansMs?: number;
 }
 
 // A longer statement is a defect or an overload; it is canceled instead of blocking others.
-const statementTimeoutMs = 10_000;
-// The server cancels a statement before this and reports it, so a silent server has vanished. The client then destroys
-// the connection (pg's `query_timeout` in pipeline mode), and the outcome of a commit stays unknown.
-const answerMsMaxDefault = statementTimeoutMs + 2_000;
+const statementMsMaxDefault = 10_000;
+// The server cancels a statement before the client, and reports it, so a silent server has vanished. The client then
+// destroys the connection (pg's `query_timeout` in pipeline mode), and the outcome of a commit stays unknown.
 // The kernel probes an idle connection and closes it after ten unanswered probes (one per second, libuv's default).
 const keepAliveMs = 5_000;
 // Between two statements of a transaction there is only the network, so an idle transaction is stuck.
@@ -94,6 +93,7 @@ function explainingClient(authority: string | undefined, log: Log): typeof pg.Cl
  * and intervals arrive as text, since a number and a Date cannot hold all their values.
  */
 export function openPool(options: PoolOptions): pg.Pool {
+  const { statementMsMax = statementMsMaxDefault } = options;
   const pool = new pg.Pool({
     connectionString: options.url,
     application_name: `tollbooth-${options.name}`,
@@ -102,8 +102,8 @@ export function openPool(options: PoolOptions): pg.Pool {
     pipeline: true,
     max: options.connectionsMax ?? connectionsMaxDefault,
     types: textTimes(),
-    statement_timeout: statementTimeoutMs,
-    query_timeout: options.answerMsMax ?? answerMsMaxDefault,
+    statement_timeout: statementMsMax,
+    query_timeout: 1.2 * statementMsMax,
     idle_in_transaction_session_timeout: idleInTransactionTimeoutMs,
     connectionTimeoutMillis: connectTimeoutMs,
     keepAlive: true,

@@ -15,8 +15,8 @@ const test = suite("platform database");
 const log = createLog("test", "silent");
 const connectionsMax = 2;
 
-const answerMsMax = 500;
-const options = { name: "test", log, connectionsMax, answerMsMax };
+const statementMsMax = 500;
+const options = { name: "test", log, connectionsMax, statementMsMax };
 
 const openings = {
   plain: (url: string) => Database.open({ url, ...options }),
@@ -122,7 +122,7 @@ async function vanishes(open: (url: string) => Promise<Database>): Promise<void>
   const busy = () => db.transaction((tx) => tx.rows("select pg_sleep(0.2)", []));
   assert.ok((await all(busy)).every(({ status }) => status === "fulfilled"));
   let isReported = false;
-  const hole = link.blackHole(6 * answerMsMax).then(() => (isReported = true));
+  const hole = link.blackHole(6 * statementMsMax).then(() => (isReported = true));
   const inTransaction = await all(() => db.transaction((tx) => tx.rows("select 1", [])));
   assert.ok(inTransaction.every(({ status }) => status === "rejected"));
   assert.deepEqual(await db.rows("select 1 as one", []), [{ one: 1 }]);
