@@ -27,7 +27,7 @@ export const consolePeople: Commands = {
       });
       const row = answer.invitation ? invitationRow(answer.invitation) : {};
       const mailRemark = answer.isMailed
-        ? "It was also mailed."
+        ? "It will also be mailed."
         : "Mail is not configured: send the link over a secure channel.";
       return { rows: [{ ...row, link: answer.link }], remark: `The link works once, within seven days. ${mailRemark}` };
     },
