@@ -89,6 +89,7 @@ for (let n = 0; n < archived; n++) await setGoal(db, monthAt(n), "archived");
 await Promise.all([archive, new Archive({ db, log }, archivedPayments, place)].map(runAll));
 isOver = true;
 await load;
+await fold();
 const seconds = (performance.now() - startedAt) / 1_000;
 const files = (await listMonths(db)).reduce((sum, { bytes }) => sum + Number(bytes), 0);
 const gone = (await listMonths(db)).reduce((sum, { documents }) => sum + Number(documents), 0);

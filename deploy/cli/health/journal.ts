@@ -14,7 +14,7 @@ import { checkJournal } from "../../../services/payments/jobs/check-journal.ts";
 import { programEnvironment } from "../../one/together.ts";
 import type { Commands, Row } from "../command.ts";
 
-// A sum over the journal of a merchant with ten million payments takes half a minute.
+// A sum over the journal of a merchant with ten million payments takes longer than a service waits.
 const statementMsMax = 600_000;
 
 export const journal: Commands = {
