@@ -109,7 +109,7 @@ testRendered(
     assert.deepEqual(parameters.ignore_startup_parameters.split(",").sort(), timeouts.sort());
     // The server's limit precedes the pooler's, which precedes the client's (two seconds later).
     const [, limitMs = ""] =
-      /statementTimeoutMs = ([\d_]+);/.exec(source) ?? assert.fail("what is the limit of a statement?");
+      /statementMsMaxDefault = ([\d_]+);/.exec(source) ?? assert.fail("what is the limit of a statement?");
     const limit = Number(limitMs.replace("_", "")) / 1000;
     const ofPooler = Number(parameters.query_timeout);
     assert.ok(ofPooler > limit && ofPooler < limit + 2);
