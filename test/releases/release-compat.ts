@@ -7,6 +7,7 @@ import { join } from "node:path";
 import { Agent, setGlobalDispatcher } from "undici";
 import { printHelpIfRequested, refuseExtraArguments } from "../../deploy/local/options.ts";
 import { merchantApi } from "../harness/api.ts";
+import { eventually } from "../harness/eventually.ts";
 import { sharedInfra } from "../harness/infra.ts";
 import { startReceiver } from "../harness/receiver.ts";
 import {
@@ -26,6 +27,9 @@ const shoppers = 4;
 /** Purchases per step, and those that all later steps use again. */
 const purchasesEach = 24;
 const visitedEach = 3;
+const wayBack = "both again, on the way back";
+/** Connections end by their age, so every process comes to call both releases. */
+const callsMsMax = 120_000;
 const wanted = ["payment.succeeded", "payment.refunded"];
 
 // Like a proxy that knows how long a stopping replica still answers (docs/production.md).
@@ -74,6 +78,7 @@ async function rehearse(old: Release): Promise<void> {
     const shopping = goShopping(shop, shoppers);
     const visited: RevisitedPurchase[] = [];
     const left: Order[] = [];
+    const noCallMissing = async () => (await missingCalls(cluster, old)).length === 0;
     for (const [name, change] of steps(cluster, old).slice(stopping.length > 0 ? 1 : 0)) {
       step = name;
       await change();
@@ -83,6 +88,8 @@ async function rehearse(old: Release): Promise<void> {
       for (const visit of visited) await visitAgain(shop, visit);
       const from = shopping.bought.length;
       await shopping.more(purchasesEach);
+      if (name === wayBack)
+        await eventually("calls between both", noCallMissing, { limitMs: callsMsMax }).catch(() => {});
       const fresh = [...finished, ...shopping.bought.slice(from, from + visitedEach)];
       visited.push(...fresh.map((purchase) => ({ purchase, times: 0 })));
       left.push(await orderProduct(shop, name));
@@ -130,7 +137,7 @@ function steps(cluster: Cluster, old: Release): [string, () => Promise<void>][] 
     ["migrated: the release before on this schema", () => cluster.migrate(thisRelease)],
     ["both releases side by side", () => add(thisRelease)],
     ["this release alone", () => end(old)],
-    ["both again, on the way back", () => add(old)],
+    [wayBack, () => add(old)],
     ["the release before alone again", () => end(thisRelease)],
   ];
 }
