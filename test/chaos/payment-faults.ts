@@ -50,7 +50,7 @@ export const paymentFaults = {
     );
   },
   // The payment stays as it was: what is done a second time is unexpected funds.
-  "second charge": async (story, payment) => await atSimulator(story, payment, "duplicate", {}),
+  "second charge": async (story, payment) => (await atSimulator(story, payment, "duplicate", {})) === true,
   // Of the first refund that leaves room for one more unit.
   "second refund": async ({ shop }, payment) => {
     for (const ref of refundRefs(payment)) {
@@ -185,29 +185,40 @@ export async function applyPaymentFault(story: Story, payment: Paying, name: Pay
   if (await paymentFaults[name](story, payment)) drawn.count(name);
 }
 
-/** Invalidates what clients saw before: later answers are not compared. */
-async function mishap(payment: Paying, name: WalkFault, act: () => Promise<boolean>): Promise<boolean> {
+/**
+ * Invalidates what clients saw before: later answers are not compared.
+ * @param act undefined: it may have happened, since its answer was lost
+ */
+async function mishap(payment: Paying, name: WalkFault, act: () => Promise<boolean | undefined>): Promise<boolean> {
   payment.mishaps.add(name); // before the call: a pending answer may be from before or after it
   const isDone = await act();
-  if (!isDone) payment.mishaps.delete(name);
+  if (isDone === false) payment.mishaps.delete(name);
   else {
     payment.reportedPaid = payment.knownPaid = payment.reportedExpired = payment.reportedCanceled = false;
     payment.reportedCaptured = undefined;
   }
-  return isDone;
+  return isDone === true;
 }
 
-async function inOtherCurrency({ run }: Story, { intentId, currency }: Paying): Promise<boolean> {
+async function inOtherCurrency({ run }: Story, { intentId, currency }: Paying): Promise<boolean | undefined> {
   const changed = `update intents set currency = $2, version = version + 1
     where id = $1 and status = 'requires_payment_method' returning id`;
   const other = currency === "EUR" ? "USD" : "EUR";
-  return (await tryOnce(() => run.rig.books.simulator.rows(changed, [intentId, other])))?.length === 1;
+  const rows = await tryOnce(() => run.rig.books.simulator.rows(changed, [intentId, other]));
+  return rows && rows.length === 1;
 }
 
-async function atSimulator({ shop }: Story, { intentId }: Paying, action: string, body: object): Promise<boolean> {
-  return isThere(
-    await tryOnce(async () => await shop.simulator?.api.post(`/test/intents/${intentId}/${action}`, body)),
-  );
+/** Undefined: the answer was lost. */
+async function atSimulator(
+  { shop }: Story,
+  { intentId }: Paying,
+  action: string,
+  body: object,
+): Promise<boolean | undefined> {
+  const { simulator } = shop;
+  if (!simulator) return false;
+  const answer = await tryOnce(() => simulator.api.post(`/test/intents/${intentId}/${action}`, body));
+  return answer && answer.status < 500 ? isThere(answer) : undefined;
 }
 
 /** Refunds that the processor reported. */
