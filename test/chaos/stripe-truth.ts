@@ -36,7 +36,7 @@ function intentTruth(account: StripeAccount, intent: FakeIntent, untold: number)
     const { id, last_payment_error: error } = objectOf(data) as { id?: string; last_payment_error?: Json | null };
     if (type !== "payment_intent.payment_failed" || id !== intent.id) return [];
     // An intent that is paid or authorized later drops a failure without a charge: only an earlier read has it.
-    const isPaid = intent.status === "succeeded" || intent.status === "requires_capture";
+    const isPaid = account.latestCharge(intent)?.status === "succeeded";
     return [{ status: isPaid && !error?.charge ? "forgotten" : "failed" }];
   });
   const charge = account.latestCharge(intent);
