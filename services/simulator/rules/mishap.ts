@@ -2,15 +2,15 @@
 import { type Change, type Intent, type Refusal, type Timestamp, withObject } from "./intent.ts";
 
 /**
- * Returns a settled debit: nothing is captured any more, and refunds stay. A debit whose money a lost dispute has taken
- * is not returned.
+ * Returns a settled debit: nothing is captured any more, and refunds stay. A debit whose money a dispute holds or has
+ * taken is not returned.
  */
 export function returnDebit(intent: Intent, now: Timestamp): Change | Refusal {
   const paidBy = intent.attempts.find((attempt) => attempt.status === "succeeded");
   if (intent.status !== "succeeded" || !paidBy)
     return { refused: "intent_not_returnable", message: "Only a succeeded intent's debit can come back." };
-  if (intent.disputes.some(({ status }) => status === "lost"))
-    return { refused: "intent_not_returnable", message: "A lost dispute has taken this money." };
+  if (intent.disputes.some(({ status }) => status !== "won" && status !== "warning_closed"))
+    return { refused: "intent_not_returnable", message: "A dispute about this money is open or lost." };
   const attempt = {
     ...paidBy,
     status: "failed",

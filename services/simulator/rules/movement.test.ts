@@ -63,4 +63,11 @@ test("a returned debit takes back all that was captured, without an object and a
   assert.equal(move(refunded, returnDebit(refunded, at))[1], ["dispute -1000 0 null"]);
 });
 
+test("a debit is not returned while a dispute about it is open or lost", () => {
+  const [open] = move(paidIntent(), openDispute(paidIntent(), { ...dispute, status: "needs_response" }));
+  const ended = (to: "lost" | "won") => move(open, moveDispute(open, "dsp_1", to, at))[0];
+  const isRefused = (intent: Intent) => "refused" in returnDebit(intent, at);
+  assert.equal([open, ended("lost"), ended("won")].map(isRefused), [true, true, false]);
+});
+
 test.run();
