@@ -203,7 +203,9 @@ interface OurBooks {
 async function ourBooks(): Promise<Map<string, OurBooks>> {
   const { rows } = await books.query<OurBooks>(
     `select p.id, p.captured_amount::int as captured, p.refunded_amount::int as refunded,
-       (select coalesce(sum(s.amount), 0)::int from suspense s where s.payment_id = p.id and s.kind = 'second_charge') as second
+       (select coalesce(sum(s.amount - case when exists (select from processor_notices n
+            where n.kind = 'CAPTURE_FAILED' and n.original_ref = s.connector_ref) then s.returned_amount else 0 end), 0)::int
+          from suspense s where s.payment_id = p.id and s.kind = 'second_charge') as second
      from payments p where p.merchant_id = $1`,
     [merchant.id],
   );
