@@ -105,8 +105,6 @@ const left = await bytesOf(writer);
 console.log(
   `tables and indexes ${gb(size)} before; ${gb(left)} after, of which PostgreSQL reuses ${gb(await freeBytes(writer))}; files ${gb(files)}`,
 );
-await writer.query("vacuum full");
-console.log(`  after vacuum full: ${gb(await bytesOf(writer))}`);
 const [after, listsAfter] = [await measure("create, after", create), await measure("list, after", list)];
 console.log(`speed after to before: creates ${(creates / after).toFixed(2)}, lists ${(lists / listsAfter).toFixed(2)}`);
 
