@@ -116,7 +116,8 @@ async function payAgain(story: Story, payment: Paying): Promise<boolean> {
     answer?.at("status") === "succeeded" && answer.at("captured_at") === undefined;
   const read = () => shop.api.get(`/v1/payments/${paymentId}`);
   for (let tries = 0; tries < readsMax && !isKnown(await tryOnce(read)); tries++) await pause(patience.pauseMs);
-  const captured = (events?.list("data") ?? []).find((one) => (one as { type?: string }).type === "intent.succeeded");
+  const listed = events?.status === 200 ? events.list("data") : [];
+  const captured = listed.find((one) => (one as { type?: string }).type === "intent.succeeded");
   const { id } = (captured ?? {}) as { id?: string };
   if (id) await tryOnce(() => simulator.api.post(`/test/events/${id}/resend`, {}));
   if (random.chance(0.5)) await till.capture(payment, payment.amount);
