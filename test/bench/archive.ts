@@ -30,18 +30,21 @@ import { tempDir } from "../harness/temp-dir.ts";
 import { insertMonth, withoutIndexes } from "./archive-rows.ts";
 import { connectSuperuser } from "./statistics.ts";
 
-printHelpIfRequested(`npm run bench -- archive [--rows N] [--months N] [--archive N]
+printHelpIfRequested(`npm run bench -- archive [--rows N] [--months N] [--growth N] [--archive N]
 
   --rows     payments, 1,000 to 20,000,000; default 10,000,000
   --months   over which they are spread, 8 to 120; default 36
+  --growth   percent by which each month has more than the one before, 0 to 100; default 0
   --archive  oldest months that are archived; default 30`);
 const {
   rows,
   months,
+  growth,
   archive: archived,
 } = optionsOf({
   rows: { fallback: 10_000_000, least: 1_000, most: 20_000_000 },
   months: { fallback: 36, least: 8, most: 120 },
+  growth: { fallback: 0, least: 0, most: 100 },
   archive: { fallback: 30, least: 1, most: 113 },
 });
 
@@ -53,6 +56,10 @@ const now = new Date();
 /** YYYY-MM of the n-th month, the oldest first. */
 const monthAt = (n: number) =>
   new Date(Date.UTC(now.getUTCFullYear(), now.getUTCMonth() - months + n, 1)).toISOString().slice(0, 7);
+
+const weights = Array.from({ length: months }, (_, n) => (1 + growth / 100) ** n);
+const weightsSum = weights.reduce((sum, one) => sum + one, 0);
+const paymentsIn = weights.map((one) => Math.ceil((rows * one) / weightsSum));
 
 const made = await freshDatabase("payments");
 const db = await openDatabase(made.url);
@@ -135,8 +142,9 @@ async function fill(client: pg.Client): Promise<void> {
     let next = 0;
     const makeMonths = async (maker: pg.Client) => {
       for (let n = next++; n < months; n = next++) {
-        await insertMonth(maker, owner.merchantId, monthAt(n), Math.ceil(rows / months));
-        console.log(`${monthAt(n)}: ${Math.ceil(rows / months)} payments made`);
+        const count = paymentsIn[n] ?? 0;
+        await insertMonth(maker, owner.merchantId, monthAt(n), count);
+        console.log(`${monthAt(n)}: ${count} payments made`);
       }
     };
     const second = await connectSuperuser(made.url);
