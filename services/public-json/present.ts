@@ -24,13 +24,34 @@ export function presentMessage<S extends TObject, M extends object, const E exte
   return fieldsOf(schema, membersOf(message), membersOf(extra)) as Static<S>;
 }
 
-function fieldsOf(schema: object, message: Members, extra: Members): Record<string, unknown> {
+interface Field {
+  readonly name: string;
+  /** In a message. */
+  readonly source: string;
+  readonly property: Members;
+  readonly isRequired: boolean;
+}
+
+// A list has fifty messages of one schema.
+const fieldsBySchema = new WeakMap<object, readonly Field[]>();
+
+function fieldsIn(schema: object): readonly Field[] {
+  const known = fieldsBySchema.get(schema);
+  if (known) return known;
   const { properties, required } = membersOf(schema);
-  const isRequired = new Set([required].flat());
+  const requiredNames = new Set([required].flat());
+  const fields = Object.entries(membersOf(properties)).map(([name, property]) => {
+    return { name, source: camel(name), property: membersOf(property), isRequired: requiredNames.has(name) };
+  });
+  fieldsBySchema.set(schema, fields);
+  return fields;
+}
+
+function fieldsOf(schema: object, message: Members, extra: Members): Record<string, unknown> {
   const json: Record<string, unknown> = {};
-  for (const [name, property] of Object.entries(membersOf(properties))) {
-    const value = name in extra ? extra[name] : jsonOf(membersOf(property), message[camel(name)]);
-    if (isRequired.has(name)) {
+  for (const { name, source, property, isRequired } of fieldsIn(schema)) {
+    const value = name in extra ? extra[name] : jsonOf(property, message[source]);
+    if (isRequired) {
       if (value === undefined) throw new Error(`${name} is missing in the response`);
     } else if (isEmpty(value)) continue;
     json[name] = value;
