@@ -24,32 +24,20 @@ export function presentMessage<S extends TObject, M extends object, const E exte
   return fieldsOf(schema, membersOf(message), membersOf(extra)) as Static<S>;
 }
 
-interface Field {
-  readonly name: string;
-  /** In a message. */
-  readonly source: string;
-  readonly property: Members;
-  readonly isRequired: boolean;
-}
+const fieldsBySchema = new WeakMap<object, ReturnType<typeof readFields>>();
 
-// A list has fifty messages of one schema.
-const fieldsBySchema = new WeakMap<object, readonly Field[]>();
-
-function fieldsIn(schema: object): readonly Field[] {
-  const known = fieldsBySchema.get(schema);
-  if (known) return known;
+function readFields(schema: object) {
   const { properties, required } = membersOf(schema);
-  const requiredNames = new Set([required].flat());
-  const fields = Object.entries(membersOf(properties)).map(([name, property]) => {
-    return { name, source: camel(name), property: membersOf(property), isRequired: requiredNames.has(name) };
-  });
-  fieldsBySchema.set(schema, fields);
-  return fields;
+  const isRequired = new Set([required].flat());
+  const all = Object.entries(membersOf(properties));
+  return all.map(([name, property]) => [name, camel(name), membersOf(property), isRequired.has(name)] as const);
 }
 
 function fieldsOf(schema: object, message: Members, extra: Members): Record<string, unknown> {
+  const fields = fieldsBySchema.get(schema) ?? readFields(schema);
+  fieldsBySchema.set(schema, fields);
   const json: Record<string, unknown> = {};
-  for (const { name, source, property, isRequired } of fieldsIn(schema)) {
+  for (const [name, source, property, isRequired] of fields) {
     const value = name in extra ? extra[name] : jsonOf(property, message[source]);
     if (isRequired) {
       if (value === undefined) throw new Error(`${name} is missing in the response`);
