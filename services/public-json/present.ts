@@ -26,16 +26,16 @@ export function presentMessage<S extends TObject, M extends object, const E exte
 
 const fieldsBySchema = new WeakMap<object, ReturnType<typeof readFields>>();
 
-function readFields(schema: object) {
-  const { properties, required } = membersOf(schema);
+function readFields({ properties, required }: Members) {
   const isRequired = new Set([required].flat());
   const all = Object.entries(membersOf(properties));
   return all.map(([name, property]) => [name, camel(name), membersOf(property), isRequired.has(name)] as const);
 }
 
 function fieldsOf(schema: object, message: Members, extra: Members): Record<string, unknown> {
-  const fields = fieldsBySchema.get(schema) ?? readFields(schema);
-  fieldsBySchema.set(schema, fields);
+  const known = fieldsBySchema.get(schema);
+  const fields = known ?? readFields(membersOf(schema));
+  if (!known) fieldsBySchema.set(schema, fields);
   const json: Record<string, unknown> = {};
   for (const [name, source, property, isRequired] of fields) {
     const value = name in extra ? extra[name] : jsonOf(property, message[source]);

@@ -32,14 +32,13 @@ function intentTruth(account: StripeAccount, intent: FakeIntent, untold: number)
     [...all]
       .filter((each) => each.payment_intent === intent.id)
       .map(({ id, status, amount }) => ({ id, status, amount: Number(amount) }));
+  const charge = account.latestCharge(intent);
   const attempts = account.events.flatMap(({ type, data }) => {
     const { id, last_payment_error: error } = objectOf(data) as { id?: string; last_payment_error?: Json | null };
     if (type !== "payment_intent.payment_failed" || id !== intent.id) return [];
     // An intent that is paid or authorized later drops a failure without a charge: only an earlier read has it.
-    const isPaid = account.latestCharge(intent)?.status === "succeeded";
-    return [{ status: isPaid && !error?.charge ? "forgotten" : "failed" }];
+    return [{ status: charge?.status === "succeeded" && !error?.charge ? "forgotten" : "failed" }];
   });
-  const charge = account.latestCharge(intent);
   const captured_amount = Number(intent.amount_received ?? 0);
   const moved = account.movements.find(({ type, source }) => type === "charge" && source === charge?.id);
   const charges = [...account.charges.values()].filter((each) => each.payment_intent === intent.id);

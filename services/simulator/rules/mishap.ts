@@ -1,7 +1,7 @@
 // Mishaps of an intent that no caller requests: a returned debit, another amount, a lost intent.
 import { type Change, type Intent, type Refusal, type Timestamp, withObject } from "./intent.ts";
 
-/** Returns a settled debit whose money no dispute holds: nothing is captured any more, and refunds stay. */
+/** Returns a settled debit, unless a dispute about it is open or lost: nothing is captured any more, refunds stay. */
 export function returnDebit(intent: Intent, now: Timestamp): Change | Refusal {
   const paidBy = intent.attempts.find((attempt) => attempt.status === "succeeded");
   if (intent.status !== "succeeded" || !paidBy)
