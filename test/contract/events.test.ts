@@ -36,7 +36,10 @@ function delivered(id: string): string[] {
 test("docs/contract.md §9: what happened is listed newest first, though no endpoint was subscribed", async () => {
   const { session: sessionId, payment: paymentId } = await paid();
   const refund = await api.call("createRefund", 201, { path: { id: paymentId }, body: { amount: 400 } });
-  await eventually("five listed events", async () => (await list()).length >= 5);
+  await eventually("five listed events, each with its position", async () => {
+    const listed = await list();
+    return listed.length >= 5 && listed.every((event) => event.position !== undefined);
+  });
   const all = await list();
   const ids = all.map(({ id }) => String(id));
   assert.deepEqual(ids, ids.toSorted().reverse());
