@@ -1,12 +1,12 @@
-// Searches a stack for a text that must be nowhere: every table, with the outboxes that have the streams' bytes, and
-// every log.
-import { readdir, readFile } from "node:fs/promises";
-import { dirname, join } from "node:path";
+// Searches a stack for a text that must be nowhere: every table, and every file of its folder: the broker's streams,
+// which are not compressed, logs and settings.
+import { glob, readdir, readFile } from "node:fs/promises";
+import { dirname, join, relative } from "node:path";
 import type { StackInfo } from "../../../deploy/local/stack-file.ts";
 import { sources } from "../../../services/services.ts";
 import { inDatabase } from "../database.ts";
 
-/** @param text lower-case letters and digits; found in any case @returns tables and logs that have it */
+/** @param text lower-case letters and digits; found in any case @returns tables and files that have it */
 export async function findText(stack: StackInfo, text: string): Promise<string[]> {
   const found: string[] = [];
   const bytes = Buffer.from(text).toString("hex");
@@ -24,9 +24,20 @@ export async function findText(stack: StackInfo, text: string): Promise<string[]
       if (row && row.n > 0) found.push(`${source}.${name}: ${row.n}`);
     }
   }
-  const logs = join(dirname(dirname(stack.rpc_files.callers)), "logs");
-  for (const name of await readdir(logs)) {
-    if ((await readFile(join(logs, name), "utf8")).toLowerCase().includes(text)) found.push(name);
+  const folder = dirname(dirname(stack.rpc_files.callers));
+  // PostgreSQL's own files keep deleted rows until a vacuum.
+  for (const part of (await readdir(folder)).filter((name) => name !== "postgres")) {
+    for await (const path of glob(join(folder, part, "**"))) {
+      if ((await contentOf(path)).toLowerCase().includes(text)) found.push(relative(folder, path));
+    }
   }
   return found;
+}
+
+/** Empty: a folder, or a file that its program has just removed. */
+async function contentOf(path: string): Promise<string> {
+  return await readFile(path, "latin1").catch((error) => {
+    if (["EISDIR", "ENOENT"].includes(error.code)) return "";
+    throw error;
+  });
 }
