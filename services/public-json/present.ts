@@ -27,9 +27,9 @@ export function presentMessage<S extends TObject, M extends object, const E exte
 const fieldsBySchema = new WeakMap<object, ReturnType<typeof readFields>>();
 
 function readFields({ properties, required }: Members) {
-  const isRequired = new Set([required].flat());
   const all = Object.entries(membersOf(properties));
-  return all.map(([name, property]) => [name, camel(name), membersOf(property), isRequired.has(name)] as const);
+  const always = new Set([required].flat());
+  return all.map(([name, property]) => [name, camel(name), membersOf(property), always.has(name)] as const);
 }
 
 function fieldsOf(schema: object, message: Members, extra: Members): Record<string, unknown> {

@@ -75,7 +75,9 @@ export async function processorTruth(rig: MoneyRig): Promise<ProcessorTruth> {
     // An intent in the place of one whose page or account ended is another one. A dashboard may rename an intent before
     // its capture.
     `select o.kind, coalesce(case when o.kind = 'intents.capture' then ${madeFor} end, o.reference, '')
-         || case when o.kind = 'intents.create' then coalesce('/' || i.renewal, '') || '/' || o.account else '' end as reference, coalesce(o.idempotency_key, '') as idempotency_key
+         || case when o.kind = 'intents.create' then coalesce('/' || i.renewal, '') || '/' || o.account else '' end
+         as reference,
+       coalesce(o.idempotency_key, '') as idempotency_key
      from operations o left join intents i on i.id = o.intent_id where $1::text[] is null or o.account = any($1)`,
     [simulatorAccounts],
   );

@@ -1,8 +1,9 @@
-// Searches a stack for a text that must be nowhere: every table, and every file of its folder: the broker's streams,
-// which are not compressed, logs and settings.
-import { glob, readdir, readFile } from "node:fs/promises";
+// Searches a stack for a text that must be nowhere: every table, and every file of the stack's folder. These are the
+// broker's streams (NATS stores them uncompressed), the logs and the settings.
+import { glob } from "node:fs/promises";
 import { dirname, join, relative } from "node:path";
 import type { StackInfo } from "../../../deploy/local/stack-file.ts";
+import { readIfThere } from "../../../deploy/local/state/private-file.ts";
 import { sources } from "../../../services/services.ts";
 import { inDatabase } from "../database.ts";
 
@@ -26,18 +27,11 @@ export async function findText(stack: StackInfo, text: string): Promise<string[]
   }
   const folder = dirname(dirname(stack.rpc_files.callers));
   // PostgreSQL's own files keep deleted rows until a vacuum.
-  for (const part of (await readdir(folder)).filter((name) => name !== "postgres")) {
-    for await (const path of glob(join(folder, part, "**"))) {
-      if ((await contentOf(path)).toLowerCase().includes(text)) found.push(relative(folder, path));
-    }
+  const files = glob("**", { cwd: folder, withFileTypes: true, exclude: ({ name }) => name === "postgres" });
+  for await (const entry of files) {
+    const path = join(entry.parentPath, entry.name);
+    const content = entry.isFile() ? await readIfThere(path) : undefined;
+    if (content?.toLowerCase().includes(text)) found.push(relative(folder, path));
   }
   return found;
-}
-
-/** Empty: a folder, or a file that its program has just removed. */
-async function contentOf(path: string): Promise<string> {
-  return await readFile(path, "latin1").catch((error) => {
-    if (["EISDIR", "ENOENT"].includes(error.code)) return "";
-    throw error;
-  });
 }
